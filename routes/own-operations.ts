@@ -157,21 +157,31 @@ export const operations: Operations = {
         'pairs',
       ]),
     ),
-    'GET /v1/turns/:turn/wire': read(
-      'getTurnWire',
-      'Shows the frames of a turn’s client and agent.',
-      objectOf(
-        {
-          kept: { type: 'boolean' },
-          clientProtocol: text,
-          agentProtocol: text,
-          client: listOf(refTo('WireFrame')),
-          agent: listOf(refTo('WireFrame')),
-        },
-        ['kept', 'clientProtocol', 'client', 'agent'],
+    'GET /v1/turns/:turn/wire': {
+      ...read(
+        'getTurnWire',
+        'Shows the frames of a turn’s client and agent.',
+        objectOf(
+          {
+            kept: { type: 'boolean' },
+            clientProtocol: text,
+            agentProtocol: text,
+            client: listOf(refTo('WireFrame')),
+            agent: listOf(refTo('WireFrame')),
+          },
+          ['kept', 'clientProtocol', 'client', 'agent'],
+        ),
+        { ...REFUSED, ...failures(refTo('Failure'), 400, 404), default: REFUSED['default']! },
       ),
-      { ...REFUSED, ...failures(refTo('Failure'), 404), default: REFUSED['default']! },
-    ),
+      parameters: [
+        {
+          name: 'client',
+          in: 'query',
+          description: 'Writes both wires again, that of the client in this protocol.',
+          schema: text,
+        },
+      ],
+    },
     'GET /metrics': page('getMetrics', 'The metrics, for Prometheus.', 'text/plain'),
     'POST /v1/stdio/:protocol': {
       id: 'standIn',

@@ -29,16 +29,22 @@ interface WireReply {
 
 const UNKNOWN = fault('session-not-found', 'There is no such turn; it may have been deleted, or belong to another key.')
 
+const UNKNOWN_PROTOCOL = fault('invalid-request', 'The protocol of "client" is unknown; GET /v1/doors lists them.')
+
 /**
  * Mounts `GET /v1/turns/ID/wire`: the frames of a turn's client and agent, where its route keeps them, else its events as
- * both protocols would write them.
+ * both protocols would write them. With `?client=PROTOCOL` as that protocol would write them for the client.
  */
 export function mountWire(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.get(
     '/v1/turns/:turn/wire',
     admitted(parts, async (c, caller) => {
-      const wire = await parts.engine.wire(c.req.param('turn')!, observerOf(caller))
-      return wire ? c.json(replyOf(wire, parts)) : c.json({ type: 'fault', fault: UNKNOWN }, 404)
+      const client = c.req.query('client') || undefined
+      if (client !== undefined && !parts.codecs.some(({ name }) => name === client.split('@')[0]))
+        return c.json({ type: 'fault', fault: UNKNOWN_PROTOCOL }, 400)
+      const wire = await parts.engine.wire(c.req.param('turn')!, observerOf(caller), client !== undefined)
+      if (!wire) return c.json({ type: 'fault', fault: UNKNOWN }, 404)
+      return c.json(replyOf(client === undefined ? wire : { ...wire, front: client }, parts))
     }),
   )
 }

@@ -29,7 +29,7 @@ export function TryPage({ route }: { route: Route }) {
       { role: 'user' as const, text: trial.text },
       { role: 'assistant' as const, text: trial.answer },
     ])
-    setTrials([...trials, new Trial(door!.path!, nameOf(door!), { text, session, request: newId(), agent, before })])
+    setTrials([...trials, new Trial(door!, nameOf(door!), { text, session, request: newId(), agent, before })])
   }
   const running = trials.filter((trial) => trial.runs).length
   const renew = (): void => {
@@ -62,11 +62,8 @@ export function TryPage({ route }: { route: Route }) {
       {trials.map((trial) => (
         <TrialView key={trial.sent} trial={trial} />
       ))}
-      {door?.over === 'stdio' ? (
-        <Program door={door} agent={agent} />
-      ) : (
-        <Prompt ready={door !== undefined && running < MOST_RUNNING} onSend={send} />
-      )}
+      {door?.over === 'stdio' && <Program door={door} agent={agent} />}
+      <Prompt ready={door !== undefined && running < MOST_RUNNING} onSend={send} />
     </section>
   )
 }
@@ -75,7 +72,7 @@ function closeAll(trials: readonly Trial[]): void {
   for (const trial of trials) trial.close()
 }
 
-/** The agents, and the doors that this page has a client of, or a command for. */
+/** The agents, and the doors that this page has a client of, or can show the wire of. */
 async function choices(): Promise<{ agents: readonly AgentRow[]; doors: readonly Door[] }> {
   const [{ agents }, { doors }] = await Promise.all([
     get<{ agents: readonly AgentRow[] }>('/v1/agents'),
@@ -157,9 +154,12 @@ function Program({ door, agent }: { door: Door; agent: string }) {
   const command = `${door.command} --agent ${agent}`
   return (
     <div class="program">
-      <p>This protocol has no endpoint. Its clients start a program instead of their agent:</p>
+      <p>Clients of this protocol start a program in place of their agent:</p>
       <pre>{command}</pre>
       <Copy label="Copy the command" text={() => command} />
+      <p class="muted">
+        A prompt here runs as a turn of the native API, and is shown as that client writes and reads it.
+      </p>
     </div>
   )
 }

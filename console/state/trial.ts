@@ -1,12 +1,14 @@
 import { signal } from '@preact/signals'
 import { answerOf } from '../logic/answer.ts'
 import { type Asked, requestOf } from '../logic/doors.ts'
-import type { TurnPage } from '../logic/types.ts'
+import type { Door, TurnPage } from '../logic/types.ts'
 import { ask, get, messageOf, readText } from './api.ts'
 import { OpenTurn } from './turn.ts'
 
 /** A turn is looked for at this interval, in milliseconds. */
 const LOOK_MS = 250
+/** The endpoint of the native API. */
+const NATIVE = '/v1/turns'
 
 /** The turns of trials: an earlier one of the same session may still run. */
 const taken = new Set<string>()
@@ -15,6 +17,8 @@ const taken = new Set<string>()
 export class Trial {
   readonly text: string
   readonly door: string
+  /** The protocol of a door without an endpoint: its client's wire is written from the events of the turn. */
+  readonly client: string | undefined
   /** The turn; undefined until the gateway has named it. */
   readonly turn = signal<OpenTurn | undefined>(undefined)
   readonly turnId = signal<string | undefined>(undefined)
@@ -25,11 +29,13 @@ export class Trial {
   readonly #stop = new AbortController()
   #looking: ReturnType<typeof setTimeout> | undefined
 
-  /** `path` is that of the endpoint, `door` its name for people. */
-  constructor(path: string, door: string, asked: Asked) {
+  /** `name` is the door's for people. A door without an endpoint is tried by a turn of the native API. */
+  constructor({ over, protocol, path: own }: Door, name: string, asked: Asked) {
+    const path = over === 'http' ? own! : NATIVE
     const { headers, body } = requestOf(path, asked)
     this.text = asked.text
-    this.door = door
+    this.door = name
+    this.client = over === 'http' ? undefined : protocol
     this.sent = `POST ${path}\n${body}`
     void this.#send(path, { method: 'POST', headers, body })
     this.#look(asked)
@@ -89,6 +95,6 @@ export class Trial {
     clearTimeout(this.#looking)
     taken.add(id)
     this.turnId.value = id
-    this.turn.value = new OpenTurn(id, { asks: true })
+    this.turn.value = new OpenTurn(id, { asks: true, ...(this.client !== undefined && { client: this.client }) })
   }
 }

@@ -17,14 +17,19 @@ export class OpenTurn {
   /** When this page saw each event, by its number: of a running turn that is about when it happened. */
   readonly seen = new Map<number, number>()
   readonly #id: string
+  readonly #client: string | undefined
   readonly #stop = new AbortController()
   readonly #events: NumberedEvent[] = []
   #showing: ReturnType<typeof setTimeout> | undefined
   #asking: ReturnType<typeof setTimeout> | undefined
 
-  /** `asks`: this page also answers the questions of the turn's agent. */
-  constructor(id: string, { asks = false } = {}) {
+  /**
+   * `asks`: this page also answers the questions of the turn's agent. `client`: the protocol in which its wires are written
+   * again, as its client would have it.
+   */
+  constructor(id: string, { asks = false, client }: { asks?: boolean; client?: string } = {}) {
     this.#id = id
+    this.#client = client
     void this.#load()
     void this.#follow(asks)
   }
@@ -58,7 +63,8 @@ export class OpenTurn {
   /** The wires; undefined where the gateway has none for this turn. */
   async #wire(): Promise<Wire | undefined> {
     try {
-      return await get<Wire>(`${this.#path}/wire`, this.#stop.signal)
+      const query = this.#client === undefined ? '' : `?client=${encodeURIComponent(this.#client)}`
+      return await get<Wire>(`${this.#path}/wire${query}`, this.#stop.signal)
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined
       throw error

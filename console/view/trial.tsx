@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { answerOf, type Said } from '../logic/answer.ts'
 import { writeRoute } from '../logic/route.ts'
+import type { WireFrame } from '../logic/types.ts'
 import { messageOf, post } from '../state/api.ts'
 import type { Trial } from '../state/trial.ts'
 import { AskForm } from './ask-form.tsx'
@@ -30,16 +31,42 @@ export function TrialView({ trial }: { trial: Trial }) {
       {problem !== undefined && <Problem text={problem} />}
       <Tools trial={trial} />
       <details>
-        <summary>What the client of {trial.door} sent and got</summary>
-        <pre class="in">
-          <Text value={trial.sent} />
-        </pre>
-        <pre class="out">
-          <Text value={trial.got.value} />
-        </pre>
+        <summary>{wireTitle(trial)}</summary>
+        {trial.client === undefined ? (
+          <>
+            <pre class="in">
+              <Text value={trial.sent} />
+            </pre>
+            <pre class="out">
+              <Text value={trial.got.value} />
+            </pre>
+          </>
+        ) : (
+          <Frames frames={turn?.wire.value?.client ?? []} />
+        )}
       </details>
+      {turn?.wire.value && (
+        <details>
+          <summary>What the agent was told and said ({turn.wire.value.agentProtocol ?? 'no agent yet'})</summary>
+          {!turn.wire.value.kept && <p class="muted">The events of the turn, written again in its protocol.</p>}
+          <Frames frames={turn.wire.value.agent} />
+        </details>
+      )}
     </article>
   )
+}
+
+/** Of a door without an endpoint the wire is what its client would have. */
+function wireTitle({ client, door }: Trial): string {
+  return client === undefined ? `What the client of ${door} sent and got` : `What a client of ${door} sends and gets`
+}
+
+function Frames({ frames }: { frames: readonly WireFrame[] }) {
+  return frames.map(({ dir, text }, at) => (
+    <pre key={at} class={dir}>
+      <Text value={text} limit={1_500} />
+    </pre>
+  ))
 }
 
 function Tools({ trial: { turn, turnId, problem } }: { trial: Trial }) {

@@ -137,10 +137,10 @@ export class Engine {
     this.#upkeep.watch()
   }
 
-  /** What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. */
-  async wire(turn: string, viewer: Viewer): Promise<TurnWire | undefined> {
+  /** What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. See `turnWire`. */
+  async wire(turn: string, viewer: Viewer, again = false): Promise<TurnWire | undefined> {
     await this.#recorder.flush()
-    return turnWire({ store: this.#store, turns: this.#memory.turns }, turn, viewer)
+    return turnWire({ store: this.#store, turns: this.#memory.turns }, turn, viewer, again)
   }
 
   /** A client's wire. The caller feeds it and calls `open` first. */

@@ -57,8 +57,8 @@ async function ask(agent: string, session = 's', key = 'ann', more: object = {})
   return ((await answer.json()) as { turn: string }).turn
 }
 
-async function wireOf(turn: string, headers: Record<string, string> = ADMIN): Promise<Wire> {
-  const answer = await fetch(`${gateway.url}/v1/turns/${turn}/wire`, { headers })
+async function wireOf(turn: string, headers: Record<string, string> = ADMIN, query = ''): Promise<Wire> {
+  const answer = await fetch(`${gateway.url}/v1/turns/${turn}/wire${query}`, { headers })
   expect(answer.status).toBe(200)
   return (await answer.json()) as Wire
 }
@@ -83,6 +83,23 @@ describe('the wire of a turn whose route keeps it', () => {
     const first = said.find(({ text }) => text.includes('"text_delta"'))
     expect(first?.seq).toBe(Number(delta))
     expect(agent.every(({ at = 0 }, index) => index === 0 || at >= agent[index - 1]!.at!)).toBe(true)
+  })
+
+  test('is written again for a client of another protocol on request, one without an endpoint too', async () => {
+    const turn = await ask('helper')
+    const { client, agent, ...rest } = await wireOf(turn, ADMIN, '?client=acp')
+    expect(rest).toEqual({ kept: false, clientProtocol: 'acp', agentProtocol: 'agentproc' })
+    const methods = client.flatMap(({ dir, text }) => (dir === 'in' ? [JSON.parse(text).method] : []))
+    expect(methods).toEqual(['initialize', 'session/new', 'session/prompt'])
+    const got = client.filter(({ dir }) => dir === 'out').map(({ text }) => JSON.parse(text))
+    expect(got.find(({ method }) => method === 'session/update').params.update).toMatchObject({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'text', text: 'Turn 1 of this session. You said:' },
+    })
+    expect(got.at(-1).result).toMatchObject({ stopReason: 'end_turn' })
+    expect(agent.some(({ dir, text }) => dir === 'in' && text.includes('hello'))).toBe(true)
+    const unknown = await fetch(`${gateway.url}/v1/turns/${turn}/wire?client=telnet`, { headers: ADMIN })
+    expect([unknown.status, await unknown.json()]).toMatchObject([400, { fault: { code: 'invalid-request' } }])
   })
 
   test('begins with the start of a process that a turn has of its own', async () => {

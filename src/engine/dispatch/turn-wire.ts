@@ -11,11 +11,15 @@ export type TurnWire = { agent: string; front: string; back?: string } & (
   | { kept?: never; command: Command & TurnStart; events: readonly Numbered[] }
 )
 
-/** What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. */
+/**
+ * What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. `again`: what they
+ * are written from again, also where they were kept.
+ */
 export async function turnWire(
   { store, turns }: { store: Store; turns: LiveTurns },
   id: Id,
   viewer: Viewer,
+  again = false,
 ): Promise<TurnWire | undefined> {
   const record = await store.readTurn(id)
   if (!record || !maySee(viewer, record)) return undefined
@@ -23,7 +27,7 @@ export async function turnWire(
   const live = turns.get(id)
   const back = live?.agent.protocol ?? measures?.back
   const about = { agent, front, ...(back !== undefined && { back }) }
-  const kept = live ? live.wire : await keptWire(store, id)
+  const kept = again ? undefined : live ? live.wire : await keptWire(store, id)
   if (kept) return { ...about, kept }
   const messages = live ? [] : ((await store.readTurnMessages(id)) ?? [])
   const session = (await store.readSession(record.session))?.session ?? ''

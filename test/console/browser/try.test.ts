@@ -95,9 +95,23 @@ describe.skipIf(NO_BROWSER)('trying an agent in Chromium', () => {
     await at.reads(last().locator('.answer'), 'You said: hello')
   })
 
-  test('has the command for a protocol without an endpoint', async () => {
+  test('shows a turn as a client of a protocol without an endpoint has it, and the command of that client', async () => {
     await open('talker', 'acp · a program on stdio')
     await at.reads(at.page.locator('.program pre'), 'turnpike as acp --agent talker')
+    await send('hello editor')
+    await at.reads(last().locator('.answer'), 'You said: hello editor')
+    await last()
+      .getByText(/What a client of acp/)
+      .click()
+    const client = last().locator('details').filter({ hasText: 'What a client of acp' })
+    await at.reads(client.locator('pre.in'), /"method":"initialize".*"method":"session\/prompt".*hello editor/s)
+    await at.reads(client.locator('pre.out'), /"sessionUpdate":"agent_message_chunk".*editor.*"stopReason":"end_turn"/s)
+    await last()
+      .getByText(/What the agent was told and said \(native\)/)
+      .click()
+    await at.reads(last().locator('pre.out').last(), 'hello editor')
+    expect(await at.opened.axe()).toEqual([])
+    await at.opened.shot('try-stdio')
   })
 
   test('says why an agent cannot be used', async () => {
