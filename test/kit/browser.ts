@@ -30,7 +30,7 @@ export interface ConsolePage {
   wrong: string[]
   /** Shows an address of the console, such as `turns?agent=coder`. */
   go(address: string): Promise<void>
-  /** The rules of accessibility that the page breaks, with the elements. */
+  /** The rules of accessibility that the page breaks in light or dark, with the elements. */
   axe(): Promise<string[]>
   /** Keeps a picture of the page under this name. */
   shot(name: string): Promise<void>
@@ -56,7 +56,7 @@ export async function openConsole(
     page,
     wrong,
     go: async (address) => void (await page.goto(`${url}/console/#/${address}`)),
-    axe: () => violations(page),
+    axe: () => inBothColours(page),
     async shot(name) {
       mkdirSync(SHOTS, { recursive: true })
       await page.screenshot({ path: join(SHOTS, `${name}.png`) })
@@ -73,6 +73,18 @@ async function keepHome(context: BrowserContext, url: string, wrong: string[]): 
     wrong.push(`request to ${asked}`)
     return route.abort()
   })
+}
+
+async function inBothColours(page: Page): Promise<string[]> {
+  const isDark = await page.evaluate(() => {
+    const { matchMedia } = globalThis as unknown as { matchMedia(query: string): { matches: boolean } }
+    return matchMedia('(prefers-color-scheme: dark)').matches
+  })
+  const [own, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await page.emulateMedia({ colorScheme: other })
+  const there = await violations(page)
+  await page.emulateMedia({ colorScheme: own })
+  return [...there.map((found) => `${other}: ${found}`), ...(await violations(page))]
 }
 
 async function violations(page: Page): Promise<string[]> {
