@@ -19,6 +19,7 @@ const FOREIGN = [
   'kubectl',
   'helm',
   'systemctl',
+  'install',
   'pg_dump',
   'pg_restore',
   'psql',
@@ -82,7 +83,7 @@ function run(text: string) {
 }
 
 test('every command is one of a kind that is tested', () => {
-  const known = ['npm', 'npx', 'turnpike', 'curl', 'printf', 'mkdir', 'ln', 'node', ...FOREIGN]
+  const known = ['npm', 'npx', 'turnpike', 'curl', 'printf', 'mkdir', 'ln', 'node', 'export', ...FOREIGN]
   expect(COMMANDS.filter((command) => !known.includes(firstWord(command)))).toEqual([])
   expect(COMMANDS.length).toBeGreaterThan(15)
 })
@@ -115,8 +116,19 @@ describe('scripts', () => {
   })
 })
 
+/** The commands in the prose of the pages. */
+const IN_PROSE = sections()
+  .flatMap(({ pages }) => pages)
+  .flatMap(({ source }) =>
+    [...readFileSync(join(ROOT, source), 'utf8').matchAll(/`((?:npx )?turnpike(?: [^`]*)?)`/g)].map(([, text]) => ({
+      page: source,
+      text: text!.replaceAll(/\s+/g, ' '),
+    })),
+  )
+
 describe('turnpike', () => {
-  test.each(of('turnpike', 'npx').filter(({ text }) => /\bturnpike\b/.test(text)))('$page: $text', ({ text }) => {
+  const own = of('turnpike', 'npx').filter(({ text }) => /\bturnpike\b/.test(text))
+  test.each([...own, ...IN_PROSE])('$page: $text', ({ text }) => {
     const [, name = '', rest = ''] = /\bturnpike ?([a-z]\S*)?(.*)$/.exec(text)!
     const own = name === 'as' ? (/^ \S+(?: --(?:agent|config) \S+)*/.exec(rest)?.[0] ?? '') : rest.split(' -- ')[0]!
     const lines = usage.split(/^(?= {2}turnpike )/m).find((block) => block.startsWith(`  turnpike ${name}`.trimEnd()))

@@ -33,7 +33,7 @@ describe('docs/README.md', () => {
     expect(pages.slice(0, 3)).toEqual([
       { title: 'What it is', source: 'README.md', target: 'index.md' },
       { title: 'Install', source: 'docs/install.md', target: 'install.md' },
-      { title: 'Configuration', source: 'docs/configuration.md', target: 'configuration.md' },
+      { title: 'In a container', source: 'docs/container.md', target: 'container.md' },
     ])
     expect(pages).toContainEqual({ title: 'zot', source: 'codecs/zot/README.md', target: 'codecs/zot.md' })
   })
