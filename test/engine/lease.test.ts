@@ -215,6 +215,31 @@ test('of a name that is served is lost with the name, which another process may 
   expect((await lease.hold()).owner).not.toBe('host http://127.0.0.1:1')
 })
 
+test('that the store refuses is logged once for each reason, and is taken as soon as it may be', async () => {
+  const logged: unknown[] = []
+  const log = { ...SILENT_LOG, error: (message: string, about?: object) => void logged.push([message, about]) }
+  const one = new Lease({ store, log, now: () => now }, turns)
+  await one.serve('host http://127.0.0.1:1')
+  const { takeLease, renewLease } = store
+  let why = 'too old'
+  store.renewLease = () => false
+  store.takeLease = () => Promise.reject(new Error(why))
+  await pass(3 * RENEW_MS)
+  why = 'away'
+  await pass(RENEW_MS)
+  expect([one.safe, one.held]).toEqual([false, undefined])
+  Object.assign(store, { takeLease, renewLease })
+  await pass(RENEW_MS)
+  expect([one.safe, logged]).toEqual([
+    true,
+    [
+      ['this process did not run for a while, and others have given up its turns', undefined],
+      ['no lease could be taken', { error: 'Error: too old' }],
+      ['no lease could be taken', { error: 'Error: away' }],
+    ],
+  ])
+})
+
 test('law: a process that runs is never given up, however often others look and the clock is set', async () => {
   /** The clock is set `by` so much when `after` milliseconds have passed, which is enough for a renewal. */
   const setting = fc.record({

@@ -397,6 +397,21 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       }
     })
 
+    it('that a newer program has migrated are left alone by one that is too old for them and runs', async () => {
+      const schema = newSchema()
+      const store = await open(schema)
+      const epoch = await store.takeLease('a', 1, 5000)
+      const next = SCHEMA_VERSION + 1
+      await asked(`INSERT INTO ${schema}.turnpike_versions VALUES (${next}, 1)`)
+      expect(await store.renewLease({ owner: 'a', epoch }, 6000)).toBe(true)
+      await asked(`UPDATE ${schema}.turnpike_versions SET oldest = ${next} WHERE version = ${next}`)
+      expect(await store.renewLease({ owner: 'a', epoch }, 7000)).toBe(false)
+      const { code, message } = await errorOf(store.takeLease('a', 2, 8000))
+      expect(code).toBe('newer')
+      expect(message).toContain(`its tables have version ${next}, this program knows up to ${SCHEMA_VERSION}`)
+      await store.close()
+    })
+
     it('take keys of any length', async () => {
       const store = await open()
       const long = Array.from({ length: 20_000 }, (_, n) => String.fromCodePoint(0x4e00 + (n % 5000))).join('')

@@ -60,7 +60,6 @@ interface Expiry {
 export class Lease {
   readonly #parts: LeaseParts
   readonly #turns: LeasedTurns
-  readonly times: LeaseTimes
   /** The name of this process: its own, or that of what it serves. */
   #owner = newId()
   #held: LeaseRef | undefined
@@ -70,6 +69,8 @@ export class Lease {
   #serves = false
   #taking: Promise<LeaseRef> | undefined
   #renewing = false
+  /** The reason why no lease could be taken the last time. */
+  #refusal: string | undefined
   /** The version of the store at which no other process had a lease. */
   #aloneAt: number | undefined
   #timer: NodeJS.Timeout | undefined
@@ -77,7 +78,11 @@ export class Lease {
   constructor(parts: LeaseParts, turns: LeasedTurns) {
     this.#parts = parts
     this.#turns = turns
-    this.times = parts.times ?? USUAL
+  }
+
+  /** How often it is renewed, and how long it lasts. */
+  get times(): LeaseTimes {
+    return this.#parts.times ?? USUAL
   }
 
   /** The name of this process in the record, whether or not it has a lease now. */
@@ -208,8 +213,12 @@ export class Lease {
   async #retake(): Promise<void> {
     try {
       await this.hold()
-    } catch {
+      this.#refusal = undefined
+    } catch (error) {
       // It is tried again soon.
+      if (String(error) === this.#refusal) return
+      this.#refusal = String(error)
+      this.#parts.log.error('no lease could be taken', { error: this.#refusal })
     }
   }
 

@@ -10,8 +10,10 @@ interface Migration {
 }
 
 /**
- * The versions, in order. Keys of clients may be longer than an index of PostgreSQL takes: their digests are in it. A script that is released is never changed. Replicas of the version before run beside the
- * one that migrates: a script that they cannot work with raises `oldest`, and comes a release after one that could.
+ * The versions, in order. Keys of clients may be longer than an index of PostgreSQL takes: their digests are in it. A
+ * script that is released is never changed. Replicas of the version before run beside the one that migrates: a script that
+ * they cannot work with raises `oldest`, and comes a release after one that could. Replicas that are too old then get no
+ * lease any more, at the latest when theirs is to be renewed.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -157,7 +159,7 @@ export const MIGRATIONS: readonly Migration[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** The name of the table that has the applied versions. */
-const VERSIONS = 'turnpike_versions'
+export const VERSIONS = 'turnpike_versions'
 
 /** How often a migration is tried again because another process migrates at the same time. */
 const ATTEMPTS = 20
@@ -171,13 +173,15 @@ export interface Versions {
   oldest: number
 }
 
+/** Reads the newest of the applied versions, and the oldest program that can work with it. */
+export const NEWEST = `SELECT max(version) AS version, max(oldest) AS oldest FROM ${VERSIONS}`
+
 /** Reads the version of the tables. */
 export async function readVersions(connection: Connection): Promise<Versions> {
   const [tables] = await connection.query(sql`
     SELECT 1 FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = ${VERSIONS}`)
   if (tables?.length === 0) return { version: 0, oldest: 0 }
-  const newest = `SELECT max(version) AS version, max(oldest) AS oldest FROM ${VERSIONS}`
-  const [rows] = await connection.query<Versions>(newest)
+  const [rows] = await connection.query<Versions>(NEWEST)
   return rows![0]!
 }
 
@@ -201,9 +205,13 @@ export async function migrate(connection: Connection, schema: string, place: str
 
 /** Throws a `StoreError` when the tables are of a version that this program cannot work with. */
 export function checkVersions({ version, oldest }: Versions, place: string): void {
-  if (oldest <= SCHEMA_VERSION) return
+  if (oldest > SCHEMA_VERSION) throw tooNew(version, place)
+}
+
+/** The error of tables that a newer program has made unusable for this one. */
+export function tooNew(version: number, place: string): StoreError {
   const detail = `its tables have version ${version}, this program knows up to ${SCHEMA_VERSION}`
-  throw new StoreError('newer', place, detail, undefined, POSTGRES_PROBLEMS)
+  return new StoreError('newer', place, detail, undefined, POSTGRES_PROBLEMS)
 }
 
 /** One of several processes writes the row of a version; the others fail, and see it then. */

@@ -29,6 +29,7 @@ import * as leases from './lease-statements.ts'
 import { listSessions, listTurns } from './lists.ts'
 import { pruneTurns } from './prune.ts'
 import { PostgresReplicas } from './replicas.ts'
+import { NEWEST, tooNew } from './schema.ts'
 import type { ServerClock } from './server-clock.ts'
 import * as sessions from './session-statements.ts'
 import * as turns from './turn-statements.ts'
@@ -184,7 +185,8 @@ export class PostgresStore implements SharedStore {
   }
 
   async takeLease(owner: string, now: number, expiresAt: number): Promise<number> {
-    const row = (await this.#row(leases.takeLease(owner, this.#clock.at(now), this.#clock.at(expiresAt))))!
+    const row = await this.#row(leases.takeLease(owner, this.#clock.at(now), this.#clock.at(expiresAt)))
+    if (!row) throw tooNew((await this.#row(NEWEST))!['version'] as number, this.#place)
     this.#clock.heard(row['clock'] as number)
     return row['epoch'] as number
   }
