@@ -1,5 +1,4 @@
 /** Loads of turns from a process of their own. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestKind } from './answers.ts'
 import { cpuMicros, program } from './processes.ts'
 
@@ -23,6 +22,8 @@ export interface LoadJob {
   turns?: number
   /** A connection begins a turn no sooner than so many milliseconds after its turn before. */
   everyMs?: number
+  /** How long it does nothing before the last of its `turns`, in milliseconds. */
+  restMs?: number
   /** The beginning of the names of its sessions; every connection has one, or every turn with `freshSessions`. */
   sessions: string
   freshSessions?: boolean
@@ -46,15 +47,11 @@ export interface Measured extends LoadResult {
 /** How much longer than it should a load may take, in milliseconds: then a turn has no answer. */
 const PATIENCE_MS = 120_000
 
-/**
- * Runs a load on the server with this process id. Every connection has had one turn before anything is measured, and
- * then does nothing for `idleMs`.
- */
-export async function load(pid: number, job: LoadJob, idleMs = 0): Promise<Measured> {
+/** Runs a load on the server with this process id. Every connection has had one turn before anything is measured. */
+export async function load(pid: number, job: LoadJob): Promise<Measured> {
   const running = program('programs/load.ts', [JSON.stringify(job)])
-  const patience = setTimeout(() => running.child.kill('SIGKILL'), job.ms + idleMs + PATIENCE_MS)
+  const patience = setTimeout(() => running.child.kill('SIGKILL'), job.ms + PATIENCE_MS)
   await running.line()
-  if (idleMs > 0) await pause(idleMs)
   const before = cpuMicros(pid)
   running.child.stdin!.write('go\n')
   const result = JSON.parse(await running.line()) as LoadResult

@@ -12,7 +12,7 @@ export const SSE = { accept: 'text/event-stream' } as const
 
 /** A whole turn: Zene over HTTP to a warm zot process that says one thing; and the same of the bridge. */
 export const SHORT: Shape = { path: '/v1/zene/short', kind: 'zene' }
-const BARE: Shape = { path: '/', kind: 'zene' }
+export const BARE: Shape = { path: '/', kind: 'zene' }
 
 /** Runs a load of a shape on a server, `width` turns at once. */
 export function run(bench: Bench, { port, pid }: Server, shape: Shape, width: number): Promise<Measured> {
@@ -31,7 +31,8 @@ export async function runWhole(bench: Bench, width: number): Promise<{ limit: Me
   return { limit, figure: await run(bench, await bench.gateway('main'), SHORT, width) }
 }
 
-function shortBridge(bench: Bench): Promise<Server> {
+/** The bridge in front of that process. */
+export function shortBridge(bench: Bench): Promise<Server> {
   return bench.server('short bridge', 'limits/bridge.ts', ['/bin/sh', ...bench.workshop.short])
 }
 

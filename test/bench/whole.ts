@@ -3,7 +3,7 @@ import { MARK } from './answers.ts'
 import type { Bench, Group, Server } from './bench.ts'
 import { load } from './load.ts'
 import { median } from './statistics.ts'
-import { cpuPerTurn, line, perSecond, run, runWhole, SHORT, type Shape } from './turns.ts'
+import { BARE, cpuPerTurn, line, perSecond, run, runWhole, SHORT, type Shape, shortBridge } from './turns.ts'
 
 /** What keeps a kind of line from its budget. */
 const LIMITED = {
@@ -12,7 +12,7 @@ const LIMITED = {
     'the record of a turn, one row and one commit (a fifth), where the bridge has none; the two writes of an answer and a ' +
     'request, as in the bridge (a sixth); two codecs and the laws of a turn, none of it more than 2 %. It was 0.07 to 0.10 ' +
     'before the record was gathered',
-  idle: 'caches of the processor that others have filled meanwhile, and memory that V8 has given back',
+  idle: 'caches of the processor that others have filled meanwhile, which the bridge pays for too (`idle-bridge`)',
   http:
     'the same as of whole turns. The proxy passes bytes on; here both envelopes are read, kept and written anew. It was ' +
     '0.14 before the closing envelope was looked into once',
@@ -38,14 +38,34 @@ function whole(width: number): Group {
   }
 }
 
-/** How long a client does nothing before its turn, in milliseconds, in a full run. */
+/** How long a client does nothing before its last turn, in milliseconds, in a full run. */
 const IDLE_MS = 5000
-/** Turns of which the warm one is the median. */
-const WARM_TURNS = 200
+/** Turns before it, of which the warm one is the median. */
+const WARM_TURNS = 500
+
+/**
+ * A turn after a pause against the turns before it. Client and server are the same processes in both: those of a load
+ * that has just begun take several times as long for its first turns.
+ */
+async function rested(bench: Bench, { port, pid }: Server, shape: Shape): Promise<{ figure: number; limit: number }> {
+  const { scale } = bench.amounts
+  const turns = Math.max(5, Math.round(WARM_TURNS * scale)) + 1
+  const job = { ...shape, port, width: 1, ms: 0, text: 'go', mark: MARK, sessions: 'idle' } as const
+  const { lasts } = await load(pid, { ...job, turns, restMs: IDLE_MS * scale })
+  return { figure: lasts.at(-1)!, limit: median(lasts.slice(turns >> 1, -1)) }
+}
 
 const idle: Group = {
   name: 'idle',
   lines: [
+    line({
+      name: 'idle-bridge',
+      what: 'bridge, whole turn after five idle seconds against a warm one, one at a time: wall time',
+      unit: 'ms',
+      against: 'warm',
+      budget: 0,
+      bound: 'least',
+    }),
     line({
       name: 'idle',
       what: 'whole turn after five idle seconds against a warm one, one at a time: wall time',
@@ -57,11 +77,8 @@ const idle: Group = {
     }),
   ],
   async round(bench) {
-    const { port, pid } = await bench.gateway('main')
-    const job = { ...SHORT, port, width: 1, ms: 0, text: 'go', mark: MARK, sessions: 'idle' } as const
-    const warm = await load(pid, { ...job, turns: Math.max(5, Math.round(WARM_TURNS * bench.amounts.scale)) })
-    const late = await load(pid, { ...job, turns: 1 }, IDLE_MS * bench.amounts.scale)
-    return { idle: { figure: median(late.lasts), limit: median(warm.lasts) } }
+    const bridge = await rested(bench, await shortBridge(bench), BARE)
+    return { 'idle-bridge': bridge, idle: await rested(bench, await bench.gateway('main'), SHORT) }
   },
 }
 

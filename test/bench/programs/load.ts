@@ -106,6 +106,7 @@ class Connection {
 
 async function work(connection: Connection): Promise<void> {
   while (job.turns === undefined ? performance.now() - begin < job.ms : sent < job.turns) {
+    if (job.restMs !== undefined && sent + 1 === job.turns) await pause(job.restMs)
     const next = performance.now() + (job.everyMs ?? 0)
     await connection.ask()
     if (job.everyMs !== undefined) await pause(Math.max(0, next - performance.now()))
