@@ -11,6 +11,7 @@ export const UNSHOWN = {
   'step-start': null,
   'step-end': null,
   'reasoning-end': null,
+  citation: null,
   'tool-start': null,
   'tool-args-delta': null,
   'tool-call': null,

@@ -65,6 +65,8 @@ export const frontCapabilities: Capabilities = capabilities({
     'tool-call',
     'tool-end',
     'ask-settled',
+    // Pages, and what its own provider has cited.
+    'citation',
     'message.phase',
     'end.stop',
     // It adds the others up.
@@ -102,6 +104,8 @@ export const backCapabilities: Capabilities = capabilities({
     'reasoning.seal',
     'part.tool-call',
     'part.tool-reply',
+    // Pages, and what its own provider has cited.
+    'citation',
     'message.phase',
     'end.stop',
     'fault.code',

@@ -14,6 +14,7 @@ import {
   type Seal,
   type ToolStatus,
 } from '../../src/model/index.ts'
+import { readCitations } from './citations.ts'
 import { entriesExt, PROTOCOL, toExt } from './wire.ts'
 
 type Block = Readonly<Record<string, unknown>>
@@ -51,7 +52,10 @@ export function readBlock(block: Block, raw: JsonText, param: string): Part | Wr
 const READERS = {
   text(block, raw) {
     const { text } = block
-    return typeof text === 'string' ? withRest({ type: 'text', text }, block, raw, TEXT) : 'has no text'
+    const citations = readCitations(member(raw, 'citations'))
+    if (!citations) return 'has citations that are no list of sources'
+    const cited = citations.length > 0 ? { citations } : {}
+    return typeof text === 'string' ? withRest({ type: 'text', text, ...cited }, block, raw, TEXT) : 'has no text'
   },
   image(block, raw) {
     const blob = readSource(block['source'])
@@ -99,7 +103,7 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, Reader>>
 
-const TEXT: ReadonlySet<string> = new Set(['type', 'text'])
+const TEXT: ReadonlySet<string> = new Set(['type', 'text', 'citations'])
 const FILE: ReadonlySet<string> = new Set(['type', 'source'])
 const CALL: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
 const RESULT: ReadonlySet<string> = new Set(['type', 'tool_use_id', 'content', 'is_error'])

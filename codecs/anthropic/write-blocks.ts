@@ -1,4 +1,4 @@
-import { messageLine } from '../../src/codec-kit/index.ts'
+import { citedPieces, messageLine } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   type JsonText,
@@ -10,6 +10,7 @@ import {
   type Part,
   quote,
 } from '../../src/model/index.ts'
+import { ownCitation } from './citations.ts'
 import { inputOf } from './input.ts'
 import { ownExt, PROTOCOL } from './wire.ts'
 
@@ -52,7 +53,7 @@ function roleOf(role: Message['role']): WireRole {
 function messageJson(role: WireRole, parts: readonly Part[], writing: Writing): JsonText | undefined {
   const results = parts.filter(({ type }) => type === 'tool-reply')
   const ordered = role === 'user' ? [...results, ...parts.filter(({ type }) => type !== 'tool-reply')] : parts
-  const blocks = ordered.flatMap((part) => blockJson(part, writing) ?? [])
+  const blocks = ordered.flatMap((part) => blockJsons(part, writing))
   if (blocks.length === 0) return undefined
   return object([
     ['role', quote(role)],
@@ -75,6 +76,18 @@ function blockJson(part: Part, writing: Writing): JsonText | undefined {
   const block = bareBlock(part, writing)
   if (block === undefined || own === undefined || part.type === 'data') return block
   return messageLine(members(block), own)
+}
+
+/** A part as blocks: a text with sources is one for each piece of it that has sources of its own. */
+function blockJsons(part: Part, writing: Writing): JsonText[] {
+  if (part.type !== 'text' || part.citations === undefined) return [blockJson(part, writing) ?? []].flat()
+  const own = part.citations.filter((citation) => ownCitation(citation) !== undefined)
+  if (own.length < part.citations.length) writing.lost(part, 'citations')
+  return citedPieces({ text: part.text, citations: own }).flatMap(({ text, citations }) => {
+    const block = blockJson({ ...part, text, citations: [] }, writing)
+    if (block === undefined || citations.length === 0) return block ?? []
+    return object([...members(block), ['citations', `[${citations.map(ownCitation).join(',')}]`]])
+  })
 }
 
 /** A block without the members of its protocol that came with the part. */
@@ -142,7 +155,7 @@ function resultJson(part: Part & { type: 'tool-reply' }, writing: Writing): Json
   const { tool, status, parts } = part
   const id: Member = ['tool_use_id', wireId(tool)]
   if (isServerPart(part, writing.allows)) return object([id, ['content', serverContent(parts, writing)]])
-  const blocks = parts.flatMap((inner) => blockJson(inner, writing) ?? [])
+  const blocks = parts.flatMap((inner) => blockJsons(inner, writing))
   const failed = status !== 'ok'
   const said = failed && blocks.length === 0 ? [textJson(`The tool call ended with the status: ${status}.`)!] : blocks
   return typed('tool_result', [
@@ -155,7 +168,7 @@ function resultJson(part: Part & { type: 'tool-reply' }, writing: Writing): Json
 function serverContent(parts: readonly Part[], writing: Writing): JsonText {
   const [first] = parts
   if (first?.type === 'data') return first.json
-  return `[${parts.flatMap((part) => blockJson(part, writing) ?? []).join(',')}]`
+  return `[${parts.flatMap((part) => blockJsons(part, writing)).join(',')}]`
 }
 
 type FileType = 'image' | 'file'

@@ -3,6 +3,7 @@ import type { AgentEvent, Loss } from '../../src/model/index.ts'
 import {
   ask,
   askFields,
+  cited,
   executor,
   ext,
   fault,
@@ -70,6 +71,7 @@ export const EVENTS: Schemas = {
   'text-delta': delta,
   'reasoning-delta': delta,
   'reasoning-end': event({ message: id, seal: maybe(seal) }),
+  citation: event({ message: id, ...cited }),
   'message-end': event({ message: id, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
   'message-retract': event({ message: id, keepText: flag }),
   'tool-start': event({

@@ -3,7 +3,21 @@ import { listOf, namedSchemas, objectOf, refTo } from '../../src/describe/index.
 import { ERROR_CODES } from '../../src/model/index.ts'
 import { COMMANDS, reply } from './command-schema.ts'
 import { EVENTS } from './event-schema.ts'
-import { ask, askOption, ext, loss, part, parts, question, raw, seal, stop, toolReply, usage } from './schema.ts'
+import {
+  ask,
+  askOption,
+  citation,
+  ext,
+  loss,
+  part,
+  parts,
+  question,
+  raw,
+  seal,
+  stop,
+  toolReply,
+  usage,
+} from './schema.ts'
 
 const text: JsonSchema = { type: 'string' }
 const whole: JsonSchema = { type: 'integer' }
@@ -30,6 +44,7 @@ const OF_MESSAGES: Readonly<Record<string, JsonSchema>> = namedSchemas(
     ToolReplyPart: toolReply,
     Part: part,
     Parts: parts,
+    Citation: citation,
     Seal: seal,
     AskOption: askOption,
     Question: question,

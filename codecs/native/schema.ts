@@ -101,6 +101,19 @@ const blob = {
   bytes: maybe(count),
 }
 
+/** Members of a source of a text. */
+export const cited = {
+  title: maybe(text),
+  url: maybe(text),
+  ref: maybe(text),
+  quote: maybe(text),
+  start: maybe(count),
+  end: maybe(count),
+}
+
+/** A source of a text. */
+export const citation = record({ ...cited, ...more })
+
 /** Opaque data of a provider about its reasoning. */
 export const seal = record({ provider: text, kind: maybe(oneOf(['encrypted', 'redacted'])), data: text })
 
@@ -117,7 +130,7 @@ export const toolReply = v.object({
 export const part: v.GenericSchema<unknown, Part> = v.variant(
   'type',
   [
-    v.object({ type: v.literal('text'), text, ...more }),
+    v.object({ type: v.literal('text'), text, citations: maybe(list(citation)), ...more }),
     v.object({ type: v.literal('image'), ...blob, ...more }),
     v.object({ type: v.literal('audio'), ...blob, ...more }),
     v.object({ type: v.literal('file'), ...blob, ...more }),

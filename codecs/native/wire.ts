@@ -14,7 +14,7 @@ import {
 export const PROTOCOL = 'native'
 
 /** Objects and lists may hold each other this deep; what is deeper is no message. JSON that is carried as text is free. */
-const MAX_DEPTH = 12
+const MAX_DEPTH = 14
 
 /** Names of the members that hold JSON text in the model: on the wire they are JSON themselves. */
 const RAW: ReadonlySet<string> = new Set([

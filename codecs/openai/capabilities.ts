@@ -64,6 +64,8 @@ export const frontCapabilities: Capabilities = capabilities({
     'tool-call',
     'tool-end',
     'ask-settled',
+    // Pages for all, files of its own for the Responses API.
+    'citation',
     'message.phase',
     'end.stop',
     'ext',
@@ -91,6 +93,8 @@ export const backCapabilities: Capabilities = capabilities({
     ...FILES,
     'part.tool-call',
     'part.tool-reply',
+    // Pages for all, files of its own for the Responses API.
+    'citation',
     'message.phase',
     'end.stop',
     'fault.code',
@@ -127,6 +131,8 @@ export const responsesBack: Capabilities = capabilities({
     'part.reasoning',
     'part.tool-call',
     'part.tool-reply',
+    // Pages for all, files of its own for the Responses API.
+    'citation',
     'message.phase',
     'end.stop',
     'fault.code',
@@ -174,6 +180,7 @@ export const responsesFront: Capabilities = capabilities({
     'tool-call',
     'tool-end',
     'ask-settled',
+    'citation',
     'end.stop',
     'foreign',
     'ext',

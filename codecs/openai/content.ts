@@ -17,8 +17,8 @@ export interface WrongContent {
   at: number
 }
 
-/** The reader of each type of content part: a part, or undefined when it is not valid. */
-export type PartReaders = Readonly<Record<string, (part: Record<string, unknown>) => Part | undefined>>
+/** The reader of each type of content part, parsed and raw: a part, or undefined when it is not valid. */
+export type PartReaders = Readonly<Record<string, (part: Record<string, unknown>, raw: JsonText) => Part | undefined>>
 
 /** Reads a text, a list of parts, or null for none. Parts of later versions and of other servers are kept as they are. */
 export function readParts(json: JsonText | undefined, readers: PartReaders): Part[] | WrongContent {
@@ -42,7 +42,7 @@ function readPart(part: Record<string, unknown>, raw: JsonText, readers: PartRea
   if (typeof type !== 'string') return 'has no type'
   const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
   if (!reader) return { type: 'data', json: raw }
-  return reader(part) ?? `is not a valid ${type} part`
+  return reader(part, raw) ?? `is not a valid ${type} part`
 }
 
 /** True for data that is a content part of later versions or of other servers: it says its type. */

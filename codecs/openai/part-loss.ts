@@ -9,6 +9,7 @@ export type Report = (loss: Loss) => void
 export function partLoss(report: Report): LostPart {
   return (part, field) => {
     if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))
+    else if (field === 'citations') report(dropped('citation'))
     else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
   }
 }

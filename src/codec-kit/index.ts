@@ -4,6 +4,15 @@ export { askIdOf } from './ask-ids.ts'
 export { isBase64 } from './base64.ts'
 export { callIdOf, escapeToken, type ParkedCall, parkedCallOf, turnOf, unescapeToken } from './call-ids.ts'
 export { readChatUsage } from './chat-usage.ts'
+export {
+  type Cited,
+  characters,
+  citationAtEnd,
+  citationsOf,
+  citedPieces,
+  joinedCitations,
+  placedCitation,
+} from './citations.ts'
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
 export { isUncounted, readCounts } from './counts.ts'
 export { errorTable, NOT_REPEATED, UNRETRIED } from './error-table.ts'

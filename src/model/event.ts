@@ -1,7 +1,7 @@
 import type { Ask } from './asks.ts'
 import type { Fault } from './errors.ts'
 import type { JsonText } from './json.ts'
-import type { Executor, Ext, Id, Part, Role, Seal, ToolStatus, Usage } from './parts.ts'
+import type { Citation, Executor, Ext, Id, Part, Role, Seal, ToolStatus, Usage } from './parts.ts'
 
 /** The reason why a turn or a step stopped. */
 export type Stop =
@@ -77,6 +77,8 @@ export type TurnEvent =
         | { type: 'reasoning-delta'; message: Id; text: string }
         /** A block of reasoning is complete; without deltas before it, only its seal is known. `message-end` repeats seals. */
         | { type: 'reasoning-end'; message: Id; seal?: Seal }
+        /** A source of the text of a message, at its place in that. `message-end` repeats those of its text. */
+        | ({ type: 'citation'; message: Id } & Citation)
         /** `parts` only when the agent sent the whole message; fronts that showed its deltas ignore them. */
         /** `revised`: its text differs from its deltas, which the agent's protocol allows. */
         | { type: 'message-end'; message: Id; parts?: readonly Part[]; revised?: true }

@@ -86,6 +86,7 @@ export const ITEMS = [
   'text-delta',
   'reasoning-delta',
   'reasoning-end',
+  'citation',
   'message-end',
   'message-retract',
   'tool-start',

@@ -29,6 +29,21 @@ export interface Seal {
   data: string
 }
 
+/**
+ * A source of a text: a page or a document by its title, its URL, or the id by which the agent's provider knows it, and
+ * what is quoted of it. `start` and `end` are the place in the text that it supports, in Unicode characters; without
+ * them it supports the whole text. `ext` has the place within the source, and what only its provider can read.
+ */
+export interface Citation {
+  title?: string
+  url?: string
+  ref?: string
+  quote?: string
+  start?: number
+  end?: number
+  ext?: Ext
+}
+
 /** The outcome of a tool's run. */
 export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
 /** The side that runs a tool: only a call of a `client` tool is for the client to run. */
@@ -38,10 +53,10 @@ export type Role = 'user' | 'assistant' | 'tool' | 'system'
 
 /**
  * One piece of content of a message, a prompt or a tool's result. `ext` has the fields of a protocol that the model has
- * no place for, such as citations, or marks for a provider's cache.
+ * no place for, such as marks for a provider's cache.
  */
 export type Part = { ext?: Ext } & (
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; citations?: readonly Citation[] }
   | ({ type: 'image' | 'audio' | 'file' } & Blob)
   | { type: 'data'; json: JsonText; mime?: string }
   | { type: 'reasoning'; text: string; seal?: Seal }

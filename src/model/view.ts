@@ -51,6 +51,8 @@ export interface TurnView {
   readonly startedAt: number
   /** The answer: the text of the main lane's assistant messages, joined by an empty line. */
   readonly text: string
+  /** The messages that `text` is of. */
+  readonly answers: readonly MessageView[]
   readonly messages: readonly MessageView[]
   readonly tools: readonly ToolView[]
   readonly directives: readonly { action: string; json: JsonText; lane?: string }[]

@@ -13,6 +13,7 @@ const TABLE: EventTable<string[]> = {
   'text-delta': (written, { text }, view) => written.push(text, view.text),
   'reasoning-delta': null,
   'reasoning-end': null,
+  citation: null,
   'message-end': null,
   'message-retract': null,
   'tool-start': null,

@@ -70,6 +70,8 @@ const MEMBERS: { readonly [T in TurnEvent['type']]: { readonly [M in Keys<Fields
   'reasoning-delta': { message: ID, text: always('x', MARK) },
   // The end of the message repeats it.
   'reasoning-end': { message: ID, seal: ID },
+  // The end of the message repeats all of it.
+  citation: { message: ID, title: ID, url: ID, ref: ID, quote: ID, start: ID, end: ID },
   'message-end': { message: ID, parts: sometimes([{ type: 'text', text: MARK }]), revised: ID },
   'message-retract': { message: ID, keepText: unmarked(always(true, false)) },
   'tool-start': {
@@ -148,6 +150,7 @@ const AMONG: { readonly [T in TurnEvent['type']]: (given: Told) => readonly Told
   'text-delta': (delta) => [OPEN, delta, CLOSE],
   'reasoning-delta': (delta) => [OPEN, delta, SAY, CLOSE],
   'reasoning-end': (end) => [OPEN, end, SAY, CLOSE],
+  citation: (citation) => [OPEN, SAY, citation, CLOSE],
   'message-end': ({ streamed, ...end }) => [OPEN, ...(streamed ? [{ ...SAY, text: 'done' }] : []), end as Told],
   'message-retract': (retract) => [OPEN, SAY, retract, CLOSE],
   'tool-start': (start) => [start, { ...CALL, name: start['name'], executor: start['executor'] }, DONE],
@@ -269,7 +272,10 @@ const EVERY = (Object.keys(USUAL) as TurnEvent['type'][]).flatMap((type) => [
 
 /** The members of parts, in a message and in the result of a tool. */
 const PARTS: { readonly [P in Exclude<Part['type'], 'tool-call' | 'tool-reply'>]: PartRows<P> } = {
-  text: { text: always('x', MARK) },
+  text: {
+    text: always('x', MARK),
+    citations: sometimes([{ title: MARK, url: 'https://pages.example/x', start: 0, end: 1 }], { text: 'done' }),
+  },
   image: blobRows('image/png'),
   audio: blobRows('audio/wav'),
   file: blobRows('application/pdf'),

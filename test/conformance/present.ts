@@ -403,6 +403,7 @@ function unusualIn(event: TurnEvent): Item[] {
       break
     case 'message-end':
       items.push(event.parts?.some((part) => part.type === 'reasoning' && part.seal) && 'reasoning.seal')
+      items.push(event.parts?.some((part) => part.type === 'text' && part.citations) && 'citation')
       break
     case 'tool-start':
       items.push(event.kind !== undefined && 'tool.kind', event.title !== undefined && 'tool.title')

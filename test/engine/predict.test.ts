@@ -125,8 +125,8 @@ describe('a route without losses', () => {
 
   test('names a dozen at most', () => {
     const { message } = strictRefusal(half(TEXT), half(ITEMS), start(), false)!
-    expect(message).toMatch(/: part\.image, part\.audio, .*, tool-start and 14 more\. /)
-    expect(/lost: (.*) and 14 more/.exec(message)![1]!.split(', ')).toHaveLength(12)
+    expect(message).toMatch(/: part\.image, part\.audio, .*, message-retract and 15 more\. /)
+    expect(/lost: (.*) and 15 more/.exec(message)![1]!.split(', ')).toHaveLength(12)
   })
 
   test('takes the rest: what is only weakened in an answer, and all within one dialect', () => {

@@ -71,6 +71,7 @@ export function viewOf(end: Partial<TurnView>): TurnView {
     at: 0,
     startedAt: 0,
     text: '',
+    answers: [],
     messages: [],
     tools: [],
     directives: [],

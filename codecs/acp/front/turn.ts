@@ -65,6 +65,7 @@ export class TurnWriter {
     'text-delta': (writer, event, view) => writer.#delta(event, 'agent_message_chunk', view),
     'reasoning-delta': (writer, event, view) => writer.#delta(event, 'agent_thought_chunk', view),
     'reasoning-end': null,
+    citation: null,
     'message-end': (writer, event, view) => writer.#messageEnd(event, view),
     'message-retract': null,
     'tool-start': (writer, event) => writer.tools.start(event),

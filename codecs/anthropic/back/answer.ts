@@ -1,4 +1,10 @@
-import { type ModelAnswer, type ModelCall, TurnEmitter } from '../../../src/codec-kit/index.ts'
+import {
+  type Cited,
+  type ModelAnswer,
+  type ModelCall,
+  placedCitation,
+  TurnEmitter,
+} from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   elements,
@@ -9,6 +15,7 @@ import {
   member,
   members,
   object,
+  type Part,
   parseObject,
   quote,
   type Stop,
@@ -95,7 +102,7 @@ export class MessagesAnswer implements ModelAnswer {
         this.#blocks.get(event.index)?.take(event.delta, this.#data)
         return
       case 'content_block_stop':
-        this.#blocks.get(event.index)?.end(this.#data)
+        this.#endBlock(event.index, this.#data)
         return
       case 'message_delta':
         this.#stop(event.delta.stop_reason, event.usage)
@@ -113,7 +120,7 @@ export class MessagesAnswer implements ModelAnswer {
     const raws = elements(member(this.#data, 'content')!)
     for (const [index, block] of content.entries()) {
       this.#begin(index, block, raws[index]!)
-      this.#blocks.get(index)!.end(raws[index]!)
+      this.#endBlock(index, raws[index]!)
     }
     this.#stop(reason, usage)
     this.over = true
@@ -126,6 +133,21 @@ export class MessagesAnswer implements ModelAnswer {
     const own = used ? this.#emitter.ports.newId() : id
     if (own != null) this.#ids.add(own)
     this.#blocks.set(index, new AnswerBlock({ ...block, id: own }, used ? withId(raw, own!) : raw, message))
+  }
+
+  #endBlock(index: number, raw: JsonText): void {
+    const block = this.#blocks.get(index)
+    block?.end(raw)
+    if (block?.isCited) this.#cite(index, block.part as Part & Cited)
+  }
+
+  /** A text supports its sources as a whole: their place is that of the text in its message. */
+  #cite(index: number, { text, citations = [] }: Cited): void {
+    const before = [...this.#blocks].reduce((sum, [at, { length }]) => (at < index ? sum + length : sum), 0)
+    const message = this.#open()
+    for (const citation of citations) {
+      this.#emitter.emit({ type: 'citation', message, ...placedCitation(citation, text, before) })
+    }
   }
 
   #stop(reason: string | null | undefined, usage: unknown): void {

@@ -1,5 +1,6 @@
-import type { ModelCall, TurnEmitter } from '../../../src/codec-kit/index.ts'
+import { characters, type ModelCall, type TurnEmitter } from '../../../src/codec-kit/index.ts'
 import {
+  elements,
   type Id,
   type JsonText,
   member,
@@ -9,6 +10,7 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
+import { readCitation } from '../citations.ts'
 import { inputOf } from '../input.ts'
 import { readBlock } from '../read-blocks.ts'
 import { PROTOCOL, toExt } from '../wire.ts'
@@ -35,7 +37,7 @@ export class AnswerBlock {
   /** Its text, its reasoning, or the arguments of its call, as far as they came in pieces. */
   #text = ''
   #signature = ''
-  readonly #citations: JsonText[] = []
+  readonly #citations: JsonText[]
 
   /** `raw` is the block as it began. */
   constructor(block: WireBlock, raw: JsonText, message: BlockMessage) {
@@ -43,6 +45,8 @@ export class AnswerBlock {
     this.#block = block
     this.#message = message
     this.#kind = kindOf(block)
+    const given = this.#kind === 'text' ? member(raw, 'citations') : undefined
+    this.#citations = given?.startsWith('[') ? elements(given).filter(readCitation) : []
     const { id, name } = block
     if (this.#kind === 'call') this.call = { tool: id!, name: name!, args: '', executor: message.executorOf(name!) }
     this.#begin()
@@ -101,9 +105,19 @@ export class AnswerBlock {
     return typeof read === 'string' || 'wrong' in read ? { type: 'data', json, ext: toExt('{}')! } : read
   }
 
+  /** True for a text with sources. */
+  get isCited(): boolean {
+    return this.#citations.length > 0
+  }
+
+  /** The number of characters of its text, or none. */
+  get length(): number {
+    return this.#kind === 'text' ? characters(this.#text) : 0
+  }
+
   /** True for a block that is more than text, which the end of its message repeats. */
   get composed(): boolean {
-    return this.#citations.length > 0 || (this.#kind === 'thinking' ? this.#signature !== '' : this.#kind !== 'text')
+    return this.isCited || (this.#kind === 'thinking' ? this.#signature !== '' : this.#kind !== 'text')
   }
 
   get #tool(): Id | undefined {
@@ -140,9 +154,9 @@ export class AnswerBlock {
   }
 
   #other(event: JsonText): void {
-    const citation = member(member(event, 'delta')!, 'citation')
-    if (citation !== undefined) this.#citations.push(citation)
-    this.#message.emitter.emit({ type: 'foreign', protocol: PROTOCOL, frame: event })
+    const citation = this.#kind === 'text' ? member(member(event, 'delta')!, 'citation') : undefined
+    if (citation !== undefined && readCitation(citation)) this.#citations.push(citation)
+    else this.#message.emitter.emit({ type: 'foreign', protocol: PROTOCOL, frame: event })
   }
 
   /** The arguments of a call: its pieces, or what it began with where there are none. */

@@ -29,6 +29,7 @@ export function writingOf({ ext }: TurnStart & { ext?: Part['ext'] }, report: Re
   return {
     lost(part, field) {
       if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))
+      else if (field === 'citations') report(dropped('citation'))
       else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
     },
     allows: (type) => !type.startsWith('mcp_') || betas?.includes(MCP_BETA) === true,

@@ -1,3 +1,4 @@
+import { citedPieces } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Id,
@@ -11,7 +12,7 @@ import {
 } from '../../../src/model/index.ts'
 import { STOP_REASONS } from '../stops.ts'
 import { usageJson } from '../usage.ts'
-import { ownMember, PROTOCOL } from '../wire.ts'
+import { PROTOCOL } from '../wire.ts'
 import {
   askedCalls,
   redactedBlock,
@@ -110,14 +111,8 @@ function toolBlocks(id: Id, view: TurnView, ext?: Part['ext']): JsonText[] {
 /** The blocks of one part of a message; undefined for one that has none here. */
 function partBlock(part: Part, view: TurnView, shown: Set<Id>): JsonText | readonly JsonText[] | undefined {
   switch (part.type) {
-    case 'text': {
-      const citations = ownMember(part.ext, 'citations')
-      return object([
-        ['type', '"text"'],
-        ['text', quote(part.text)],
-        ['citations', citations],
-      ])
-    }
+    case 'text':
+      return citedPieces(part).map(({ text, citations }) => textBlock(text, citations))
     case 'reasoning':
       if (part.seal?.provider === PROTOCOL && part.seal.kind === 'redacted') return redactedBlock(part.seal.data)
       return thinkingBlock(part.text, part.seal?.provider === PROTOCOL ? part.seal.data : '')

@@ -1,6 +1,7 @@
-import { callIdOf } from '../../../src/codec-kit/index.ts'
+import { callIdOf, citedPieces } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
+  type Citation,
   type JsonText,
   members,
   object,
@@ -10,14 +11,17 @@ import {
   type ToolView,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { citationJson } from '../citations.ts'
 import { inputOf } from '../input.ts'
 import { ownExt } from '../wire.ts'
 
-/** A text. */
-export function textBlock(text: string): JsonText {
+/** A text, with its sources. */
+export function textBlock(text: string, citations: readonly Citation[] = []): JsonText {
+  const jsons = citations.flatMap((citation) => citationJson(citation) ?? [])
   return object([
     ['type', '"text"'],
     ['text', quote(text)],
+    ['citations', jsons.length === 0 ? undefined : `[${jsons.join(',')}]`],
   ])
 }
 
@@ -84,7 +88,7 @@ export function serverResultBlock(id: string, status: ToolStatus, parts: readonl
     return object([type!, ['tool_use_id', quote(id)], ['content', first.json], ...others])
   }
   const said = parts.flatMap((part) => {
-    if (part.type === 'text') return textBlock(part.text)
+    if (part.type === 'text') return citedPieces(part).map(({ text, citations }) => textBlock(text, citations))
     return part.type === 'data' ? textBlock(part.json) : []
   })
   return object([

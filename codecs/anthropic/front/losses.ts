@@ -1,5 +1,14 @@
 import { dropped, invented, weakened } from '../../../src/codec-kit/index.ts'
-import { isRecord, type Loss, type Part, parse, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
+import {
+  type Citation,
+  isRecord,
+  type Loss,
+  type Part,
+  parse,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { citationJson } from '../citations.ts'
 import { NARROW } from '../stops.ts'
 import { PROTOCOL } from '../wire.ts'
 
@@ -10,7 +19,9 @@ const SHOWN: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'tool-cal
 
 /** Reports what the client is not shown of an event, or in another form. */
 export function reportLosses(event: TurnEvent, view: TurnView, report: Report): void {
-  if (event.ext && event.ext.protocol !== PROTOCOL) report(dropped('ext', event.ext.protocol))
+  // The end of the message repeats its sources.
+  if (event.ext && event.ext.protocol !== PROTOCOL && event.type !== 'citation')
+    report(dropped('ext', event.ext.protocol))
   switch (event.type) {
     case 'message-start':
       if (event.phase === 'commentary') report(weakened('message.phase', 'commentary', 'too-narrow'))
@@ -43,11 +54,17 @@ const RESULTS: ReadonlySet<Part['type']> = new Set(['text', 'data'])
 
 function reportParts(parts: readonly Part[], shown: ReadonlySet<Part['type']>, report: Report): void {
   for (const part of parts) {
+    if (part.type === 'text') for (const citation of part.citations ?? []) reportCitation(citation, report)
     if (!shown.has(part.type)) report(dropped(`part.${part.type}`))
     if (part.ext && part.ext.protocol !== PROTOCOL) report(dropped('part.ext', part.ext.protocol))
     if (part.type === 'data' && part.mime !== undefined && shown.has('data')) report(weakened('part.data', 'mime'))
     if (part.type === 'reasoning' && part.seal && part.seal.provider !== PROTOCOL) report(weakened('reasoning.seal'))
   }
+}
+
+function reportCitation(citation: Citation, report: Report): void {
+  if (citationJson(citation) === undefined) report(dropped('citation'))
+  if (citation.ext && citation.ext.protocol !== PROTOCOL) report(dropped('part.ext', citation.ext.protocol))
 }
 
 /**

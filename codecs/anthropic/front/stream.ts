@@ -1,18 +1,29 @@
-import { type EventTable, isAnswer, isDropped, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
 import {
+  type Cited,
+  characters,
+  citationsOf,
+  citedPieces,
+  type EventTable,
+  isAnswer,
+  isDropped,
+  weakened,
+  writeEvent,
+} from '../../../src/codec-kit/index.ts'
+import {
+  type Citation,
   type EventOf,
   type Fault,
   type Id,
   type JsonText,
   type Loss,
   type MessageView,
-  member,
   object,
   quote,
   type Seal,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { citationJson } from '../citations.ts'
 import { errorJson, faultOfTurn } from '../errors.ts'
 import { usageJson } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
@@ -49,6 +60,7 @@ export class EventWriter {
     'text-delta': (writer, { message, text }, view) => writer.#piece('text', view.message(message), text),
     'reasoning-delta': (writer, { message, text }, view) => writer.#piece('thinking', view.message(message), text),
     'reasoning-end': (writer, { message, seal }, view) => isAnswer(view.message(message)) && writer.#seal(seal),
+    citation: (writer, { message, ...citation }, view) => writer.#cite(view.message(message), citation),
     'message-end': (writer, event, view) => writer.#end(event, view),
     'message-retract': null,
     'tool-start': null,
@@ -63,7 +75,7 @@ export class EventWriter {
     notice: null,
     ask: null,
     'ask-settled': null,
-    foreign: (writer, { frame }) => writer.#foreign(frame),
+    foreign: null,
   }
 
   readonly #output: StreamOutput
@@ -75,6 +87,12 @@ export class EventWriter {
   #speaking: Id | undefined
   /** Calls of the agent's own tools that are written. */
   readonly #called = new Set<Id>()
+  /** Messages whose sources are written: the end of a message repeats them. */
+  readonly #cited = new Set<Id>()
+  /** The open block has sources. */
+  #isCited = false
+  /** The place in its message where the open block of text begins. */
+  #from = 0
   /** Seals that are written: the end of a message repeats them. */
   readonly #seals = new Set<string>()
 
@@ -119,13 +137,17 @@ export class EventWriter {
 
   #piece(kind: BlockKind, message: MessageView | undefined, text: string): void {
     if (text === '' || !isAnswer(message)) return
-    if (this.#open !== kind || this.#speaking !== message.id) this.#start(kind, message.id)
+    if (this.#open !== kind || this.#speaking !== message.id || this.#isCited) {
+      this.#start(kind, message.id)
+      this.#from = message.text.length - text.length
+    }
     this.#delta(kind === 'text' ? `"text_delta","text":${quote(text)}` : `"thinking_delta","thinking":${quote(text)}`)
   }
 
   #start(kind: BlockKind, message: Id | undefined): void {
     this.#startBlock(kind === 'text' ? textBlock('') : thinkingBlock('', ''))
     this.#open = kind
+    this.#isCited = false
     this.#speaking = message
   }
 
@@ -188,9 +210,21 @@ export class EventWriter {
         this.#piece('thinking', known, part.text)
         this.#seal(part.seal)
       }
-      if (part.type === 'text' && !known.streamed) this.#piece('text', known, part.text)
+      if (part.type === 'text' && !known.streamed) this.#text(known, part)
     }
+    // Sources may come with the end alone.
+    if (!this.#cited.has(message)) for (const citation of citationsOf(parts)) this.#cite(known, citation)
     this.#close()
+  }
+
+  /** Writes a text that did not come in pieces. */
+  #text(message: MessageView, cited: Cited): void {
+    for (const [at, { text, citations }] of citedPieces(cited).entries()) {
+      if (at > 0) this.#close()
+      this.#piece('text', message, text)
+      for (const citation of citations) this.#source(citation)
+    }
+    if (cited.citations) this.#cited.add(message.id)
   }
 
   #serverUse(event: EventOf<'tool-call'>, view: TurnView): void {
@@ -208,12 +242,24 @@ export class EventWriter {
     this.#block(serverResultBlock(tool.id, event.status, event.parts, event.ext))
   }
 
-  /** A source of the text, from a server of the same API. */
-  #foreign(frame: string): void {
-    const delta = member(frame, 'delta')
-    if (delta === undefined || this.#open !== 'text') return
-    const citation = member(delta, 'citation')
-    if (citation !== undefined) this.#delta(`"citations_delta","citation":${citation}`)
+  /**
+   * Writes a source into the block of its text. Further text begins another block, because sources are those of a whole
+   * block; text before the place of the source is in the same block all the same.
+   */
+  #cite(message: MessageView | undefined, citation: Citation): void {
+    if (!isAnswer(message)) return
+    this.#cited.add(message.id)
+    if (this.#open !== 'text' || this.#speaking !== message.id) return
+    const { start = 0 } = citation
+    if (start > characters(message.text.slice(0, this.#from))) this.#output.report(weakened('citation', 'start'))
+    this.#source(citation)
+  }
+
+  #source(citation: Citation): void {
+    const json = citationJson(citation)
+    if (json === undefined) return
+    this.#delta(`"citations_delta","citation":${json}`)
+    this.#isCited = true
   }
 
   #park({ asks, continuation }: EventOf<'turn-parked'>, view: TurnView): void {

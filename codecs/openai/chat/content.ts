@@ -55,12 +55,14 @@ const READERS = {
 export function contentJson(parts: readonly Part[], lost: LostPart): JsonText {
   const [first, ...others] = parts
   if (first === undefined) return '""'
-  if (others.length === 0 && first.type === 'text' && first.ext === undefined) return quote(first.text)
+  if (others.length === 0 && first.type === 'text' && first.ext === undefined && first.citations === undefined)
+    return quote(first.text)
   return `[${parts.flatMap((part) => partJson(part, lost) ?? []).join(',')}]`
 }
 
 function partJson(part: Part, lost: LostPart): JsonText | undefined {
   if (part.ext && ownExt(part.ext) === undefined) lost(part, 'ext')
+  if (part.type === 'text' && part.citations) lost(part, 'citations')
   switch (part.type) {
     case 'text':
       return object([['type', '"text"'], ['text', quote(part.text)], ...ownEntries(part)])

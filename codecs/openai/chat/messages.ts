@@ -1,4 +1,5 @@
 import {
+  type Citation,
   type JsonText,
   type Message,
   member,
@@ -8,6 +9,7 @@ import {
   quote,
   textOf,
 } from '../../../src/model/index.ts'
+import { readAnnotations } from '../annotations.ts'
 import type { LostPart } from '../content.ts'
 import { contentJson, readContent } from './content.ts'
 
@@ -39,10 +41,19 @@ export function readMessage(json: JsonText, at: number): ReadMessage {
   }
   if (role === 'tool') return readResult(value, content, at)
   if (role !== 'assistant') return { role, parts: content }
+  const annotations = readAnnotations(member(json, 'annotations'))
+  if (!annotations) return { wrong: 'must be an array of annotations', param: `messages[${at}].annotations` }
   const said = typeof value['refusal'] === 'string' ? [{ type: 'text' as const, text: value['refusal'] }] : []
   const calls = readCalls(value['tool_calls'], at)
   if ('wrong' in calls) return calls
-  return { role, parts: [...reasoningOf(value), ...content, ...said, ...calls] }
+  return { role, parts: [...reasoningOf(value), ...cited(content, annotations), ...said, ...calls] }
+}
+
+/** A content with the sources of its text. */
+export function cited(content: readonly Part[], citations: readonly Citation[]): readonly Part[] {
+  if (citations.length === 0) return content
+  const at = content.findIndex(({ type }) => type === 'text')
+  return content.map((part, index) => (index === at ? { ...part, citations } : part) as Part)
 }
 
 function readResult(value: Record<string, unknown>, parts: Part[], at: number): ReadMessage {

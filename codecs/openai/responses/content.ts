@@ -1,4 +1,6 @@
-import { type Blob, type JsonText, members, object, type Part, quote } from '../../../src/model/index.ts'
+import { type Cited, citationsOf } from '../../../src/codec-kit/index.ts'
+import { type Blob, type JsonText, member, members, object, type Part, quote } from '../../../src/model/index.ts'
+import { annotationJson, readAnnotations } from '../annotations.ts'
 import {
   audioJson,
   blobOfBytes,
@@ -22,8 +24,10 @@ export function readContent(json: JsonText | undefined): Part[] | WrongContent {
   return readParts(json, READERS)
 }
 
-function readText({ text }: Record<string, unknown>): Part | undefined {
-  return typeof text === 'string' ? { type: 'text', text } : undefined
+function readText({ text }: Record<string, unknown>, raw: JsonText): Part | undefined {
+  const citations = readAnnotations(member(raw, 'annotations'))
+  if (typeof text !== 'string' || !citations) return undefined
+  return { type: 'text', text, ...(citations.length > 0 && { citations }) }
 }
 
 const READERS = {
@@ -65,7 +69,8 @@ export function contentJson(parts: readonly Part[], text: 'input_text' | 'output
 export function outputJson(parts: readonly Part[], lost: LostPart): JsonText {
   const [first, ...others] = parts
   if (first === undefined) return '""'
-  if (others.length === 0 && first.type === 'text' && first.ext === undefined) return quote(first.text)
+  if (others.length === 0 && first.type === 'text' && first.ext === undefined && first.citations === undefined)
+    return quote(first.text)
   return contentJson(parts, 'input_text', lost)
 }
 
@@ -73,7 +78,7 @@ function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart
   if (part.ext && ownExt(part.ext) === undefined) lost(part, 'ext')
   switch (part.type) {
     case 'text':
-      return textJson(part.text, text, ownExt(part.ext))
+      return textJson(part.text, text, ownExt(part.ext), annotationsOf(part, text, lost))
     case 'data':
       return isContentPart(part) ? part.json : textJson(part.json, text)
     case 'image':
@@ -86,12 +91,26 @@ function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart
   }
 }
 
+/** The sources of a text that an answer of the model has; other texts have no place for them. */
+function annotationsOf(part: Part & Cited, type: 'input_text' | 'output_text', lost: LostPart): readonly JsonText[] {
+  return citationsOf([part]).flatMap((citation) => {
+    const json = type === 'output_text' ? annotationJson(citation, 'request') : undefined
+    if (json === undefined) lost(part, 'citations')
+    return json ?? []
+  })
+}
+
 /** A text with the fields that came with it, such as a mark for a cache. */
-function textJson(text: string, type: 'input_text' | 'output_text', own: JsonText = '{}'): JsonText {
+function textJson(
+  text: string,
+  type: 'input_text' | 'output_text',
+  own: JsonText = '{}',
+  annotations: readonly JsonText[] = [],
+): JsonText {
   return object([
     ['type', quote(type)],
     ['text', quote(text)],
-    ...(type === 'output_text' ? ([['annotations', '[]']] as const) : []),
+    ...(type === 'output_text' ? ([['annotations', `[${annotations.join(',')}]`]] as const) : []),
     ...members(own),
   ])
 }

@@ -34,6 +34,7 @@ const EVENTS: EventTable<StreamWriter> = {
   'ask-settled': null,
   'text-delta': (writer, event, view) => writer.show(view, 'text_delta', deltaJson(event)),
   'reasoning-end': null,
+  citation: null,
   'reasoning-delta': (writer, event, view) => writer.show(view, 'reasoning_delta', deltaJson(event)),
   'message-start': members('message_start', ['message', 'role', 'phase', 'lane']),
   'message-end': (writer, event, view) => writer.show(view, 'message_end', messageEnd(event, view, writer.report)),

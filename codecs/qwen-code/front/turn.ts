@@ -51,6 +51,7 @@ const EVENTS: EventTable<Turn> = {
   'text-delta': delta,
   'reasoning-delta': delta,
   'reasoning-end': null,
+  citation: null,
   'message-end': messageEnd,
   'message-retract': retract,
   'tool-start': null,

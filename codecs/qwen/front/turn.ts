@@ -23,6 +23,7 @@ const EVENTS: EventTable<Turn> = {
     if (turn.lines.chunked) writeThought(turn, message, view)
   },
   'reasoning-end': null,
+  citation: null,
   'message-end': endMessage,
   'message-retract': ({ answer, lines }, { keepText, message }, view) => {
     // Shown text cannot be taken back.

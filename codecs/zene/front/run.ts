@@ -41,6 +41,7 @@ export class RunStream {
     'text-delta': (run, { message, text }, view) => run.#text(message, text, view),
     'reasoning-delta': null,
     'reasoning-end': null,
+    citation: null,
     'message-end': (run, event, view) => run.#wholeMessage(event, view),
     'message-retract': (run, { message, keepText }) => {
       if (run.#shown === message && !keepText) run.#lost('weakened', 'message-retract', 'too-narrow')

@@ -66,6 +66,7 @@ export class TurnWriter {
     'text-delta': (writer, event, view) => writer.#messages.delta(event, view),
     'reasoning-delta': null,
     'reasoning-end': null,
+    citation: null,
     'message-end': (writer, event, view) => writer.#messages.end(event, view),
     'message-retract': (writer, event, view) => writer.#messages.retract(event, view),
     'tool-start': (writer, event, view) => {

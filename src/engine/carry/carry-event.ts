@@ -1,11 +1,11 @@
 import type { Capabilities } from '../../contract/index.ts'
 import { type EventOf, type Fault, type Item, itemsOf, type Part, type TurnEvent } from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
-import { carriesEvent, dropped, type ReportLoss, without, withoutExt as withoutPartExt } from './carry.ts'
+import { carriesEvent, dropped, type ReportLoss, without } from './carry.ts'
 import { carryMembers, reportMembers } from './carry-members.ts'
+import { carryParts } from './carry-parts.ts'
 
 const COUNTS = itemsOf('usage')
-const PARTS = itemsOf('part')
 
 /** Events that reach every front in the view, even where its wire has no event for them. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
@@ -53,7 +53,7 @@ export function carryEvent(
   if (!event.type.startsWith('turn-')) {
     if (NOT_IN_VIEW.has(event.type)) report(dropped(event.type))
     if (carried?.type === 'usage' && carried.scope === 'session') report(dropped('usage.session'))
-    if (event.ext) report({ ...dropped('ext'), field: event.ext.protocol })
+    if (event.ext && !REPEATED.has(event.type)) report({ ...dropped('ext'), field: event.ext.protocol })
     return undefined
   }
   if (event.type === 'turn-end' || event.type === 'turn-parked') {
@@ -64,11 +64,12 @@ export function carryEvent(
   return withoutExt(capabilities, carried ?? event, report)
 }
 
-/** True for an event that every front shows in another way; the end of its message repeats the seal of reasoning. */
+/** Events whose content the end of their message repeats. */
+const REPEATED: ReadonlySet<TurnEvent['type']> = new Set(['reasoning-end', 'citation'])
+
+/** True for an event that every front shows in another way, or whose loss is reported with the end of its message. */
 function isSeen(event: TurnEvent): boolean {
-  return (
-    IN_VIEW.has(event.type) || event.type === 'reasoning-end' || (event.type === 'notice' && event.code === SEEN_NOTICE)
-  )
+  return IN_VIEW.has(event.type) || REPEATED.has(event.type) || (event.type === 'notice' && event.code === SEEN_NOTICE)
 }
 
 /** A front that can ask, but not this question, lacks its kind. */
@@ -96,17 +97,8 @@ function carryComposed(
 ): TurnEvent | undefined {
   if (event.type === 'usage') return carryUsage(capabilities, event, report)
   if (event.parts === undefined) return event
-  const repeated = event.type === 'message-end' ? (part: Part) => isRepeated(part, event.message, view) : () => false
-  const parts = carryParts(event.parts, (part) => {
-    const item = PARTS[part.type]!
-    if (capabilities[item] === 'none') {
-      if (!repeated(part)) report(dropped(item))
-      return undefined
-    }
-    if (part.ext === undefined || capabilities['part.ext'] !== 'none') return part
-    report({ ...dropped('part.ext'), field: part.ext.protocol })
-    return withoutPartExt(part)
-  })
+  const isKnown = event.type === 'message-end' ? (part: Part) => isRepeated(part, event.message, view) : () => false
+  const parts = carryParts(capabilities, event.parts, isKnown, report)
   return parts === event.parts ? event : { ...event, parts }
 }
 
@@ -116,20 +108,6 @@ function isRepeated(part: Part, message: string, view: LiveView): boolean {
   if (known?.role === 'user') return true
   if (part.type === 'reasoning') return known?.thought === true
   return (part.type === 'tool-call' || part.type === 'tool-reply') && view.tool(part.tool) !== undefined
-}
-
-/** The parts that are carried, also of those within the reply of a tool; the same array when all are as they were. */
-function carryParts(parts: readonly Part[], carry: (part: Part) => Part | undefined): readonly Part[] {
-  let changed = false
-  const kept = parts.flatMap((given) => {
-    const part = carry(given)
-    changed ||= part !== given
-    if (part?.type !== 'tool-reply') return part ?? []
-    const inner = carryParts(part.parts, carry)
-    changed ||= inner !== part.parts
-    return inner === part.parts ? part : { ...part, parts: inner }
-  })
-  return changed ? kept : parts
 }
 
 /** The counts that have a place; undefined when none has. */

@@ -113,17 +113,17 @@ export class LiveView implements TurnView {
   }
 
   get text(): string {
-    return this.#answers.map(({ text }) => text).join('\n\n')
+    return this.answers.map(({ text }) => text).join('\n\n')
   }
 
   /** The number of messages with text that is no part of `text`: those of sub-agents, of tools, and commentary. */
   get asides(): number {
     const spoken = this.messages.filter(({ role, text }) => role !== 'user' && text !== '')
-    return spoken.length - this.#answers.length
+    return spoken.length - this.answers.length
   }
 
   /** The messages whose text is the answer. */
-  get #answers(): LiveMessage[] {
+  get answers(): LiveMessage[] {
     const answers = this.messages.filter((message) => message.role === 'assistant' && message.lane === undefined)
     const final = answers.filter((message) => !message.commentary)
     return (final.length > 0 ? final : answers).filter(({ text }) => text !== '')

@@ -81,7 +81,7 @@ describe('a whole answer', () => {
       { type: 'reasoning', text: 'other', seal: { provider: 'openai', kind: 'encrypted', data: 'e' } },
       { type: 'tool-call', tool: 's', name: 'web_search', args: '{"q":1}', ext: SEARCH },
       { type: 'tool-reply', tool: 's', status: 'ok', parts: [{ type: 'data', json: '[1.0]' }], ext: FOUND },
-      { type: 'text', text: 'So.', ext: { protocol: 'anthropic', json: '{"citations":[{"type":"x"}]}' } },
+      { type: 'text', text: 'So.', citations: [{ ext: { protocol: 'anthropic', json: '{"type":"x"}' } }] },
       { type: 'tool-call', tool: 'y', name: 'bash', args: '{}' },
       { type: 'tool-call', tool: 'x', name: 'ls', args: '{}' },
       { type: 'tool-reply', tool: 'y', status: 'ok', parts: [] },
@@ -420,9 +420,8 @@ describe('a stream', () => {
   })
 
   test('has the blocks and sources of a server of the same API as they are', () => {
-    const cite = (delta: object) =>
-      event('foreign', { protocol: 'anthropic', frame: json({ type: 'content_block_delta', index: 7, delta }) })
-    const citation = cite({ type: 'citations_delta', citation: { type: 'char_location' } })
+    const ext = { protocol: 'anthropic', json: '{"type":"char_location"}' }
+    const citation = event('citation', { message: 'm1', ext })
     const search = event('tool-call', { tool: 's', name: 'web_search', args: '{}', executor: 'provider', ext: SEARCH })
     const found = event('tool-end', { tool: 's', status: 'ok', parts: [{ type: 'data', json: '[]' }], ext: FOUND })
     const drive = stream(
@@ -433,7 +432,7 @@ describe('a stream', () => {
       OPEN,
       text('a'),
       citation,
-      cite({ type: 'later_delta' }),
+      event('foreign', { protocol: 'anthropic', frame: '{"delta":{"type":"later_delta"}}' }),
       event('foreign', { protocol: 'anthropic', frame: '{"type":"later"}' }),
       event('foreign', { protocol: 'zot', frame: '{}' }),
       END,

@@ -597,16 +597,7 @@ describe('an answer', () => {
       },
       { type: 'text-delta', turn: 't1', message: 'b1', text: 'S' },
       { type: 'text-delta', turn: 't1', message: 'b1', text: 'o.' },
-      {
-        type: 'foreign',
-        turn: 't1',
-        protocol: 'anthropic',
-        frame: json({
-          type: 'content_block_delta',
-          index: 2,
-          delta: { type: 'citations_delta', citation: { type: 'x', n: 1 } },
-        }),
-      },
+      { type: 'citation', turn: 't1', message: 'b1', start: 0, end: 3, ext: own({ type: 'x', n: 1 }) },
       {
         type: 'message-end',
         turn: 't1',
@@ -614,7 +605,7 @@ describe('an answer', () => {
         parts: [
           { type: 'tool-call', tool: 's', name: 'web_search', args: '{"q":"x"}', ext },
           { type: 'tool-reply', tool: 's', status: 'ok', parts: [{ type: 'data', json: json(found) }], ext: found_ext },
-          { type: 'text', text: 'So.', ext: own({ citations: [{ type: 'x', n: 1 }] }) },
+          { type: 'text', text: 'So.', citations: [{ ext: own({ type: 'x', n: 1 }) }] },
         ],
       },
       { type: 'usage', turn: 't1', scope: 'turn', usage: { input: 7, cacheRead: 4, output: 2 } },

@@ -72,12 +72,15 @@ const stop = fc.constantFrom(
 )
 const blob = { mime: text, name: text, url: text, ref: text, base64: text, bytes: fc.nat() }
 
+const cited = { title: text, url: text, ref: text, quote: text, start: fc.nat(), end: fc.nat() }
+const citations = fc.array(record({}, { ...cited, ext }), { maxLength: 2 })
+
 const seal = record({ provider: text, data: text }, { kind: fc.constantFrom('encrypted', 'redacted') })
 
 const { part } = fc.letrec<{ part: unknown; parts: unknown }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 2 },
-    record({ type: fc.constant('text'), text }, { ext }),
+    record({ type: fc.constant('text'), text }, { citations, ext }),
     record({ type: fc.constantFrom('image', 'audio', 'file') }, { ...blob, ext }),
     record({ type: fc.constant('data'), json }, { mime: text, ext }),
     record({ type: fc.constant('reasoning'), text }, { seal, ext }),
@@ -138,6 +141,7 @@ const TURN_EVENTS: Record<string, [Members, Members?]> = {
   'text-delta': [{ message: text, text }],
   'reasoning-delta': [{ message: text, text }],
   'reasoning-end': [{ message: text }, { seal }],
+  citation: [{ message: text }, cited],
   'message-end': [{ message: text }, { parts }],
   'message-retract': [{ message: text, keepText: fc.boolean() }],
   'tool-start': [

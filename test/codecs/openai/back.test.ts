@@ -284,16 +284,16 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'usage')).toMatchObject([{ usage: { input: 3, output: 1 } }])
   })
 
-  test('reports what has no place: probabilities, annotations, sound', () => {
+  test('reports what has no place: probabilities, sound; and annotations that are none', () => {
     const drive = serve()
-    const lost = { content: 'Hi', audio: { data: 'QUJD' }, annotations: [{ type: 'url_citation' }] }
+    const lost = { content: 'Hi', audio: { data: 'QUJD' }, annotations: 1 }
     drive.feed({ data: json({ choices: [{ index: 0, delta: lost, logprobs: { content: [] } }] }) })
     say(drive, { content: '.', audio: null, annotations: [] })
     finish(drive)
     expect(drive.losses.map(({ item, field }) => [item, field])).toEqual([
       ['ext', 'logprobs'],
       ['part.audio', undefined],
-      ['ext', 'annotations'],
+      ['citation', undefined],
     ])
   })
 

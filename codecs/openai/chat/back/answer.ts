@@ -1,6 +1,7 @@
 import type { ModelAnswer, ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
+  type Citation,
   type Fault,
   fault,
   type Id,
@@ -12,7 +13,7 @@ import {
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
 import { partLoss } from '../../part-loss.ts'
-import { assistantJson } from '../messages.ts'
+import { assistantJson, cited } from '../messages.ts'
 import { stopOf } from '../stops.ts'
 import { type CallPiece, readChunk, type Said } from './chunks.ts'
 
@@ -38,8 +39,8 @@ export class ChatAnswer implements ModelAnswer {
   #said: Said = { calls: [] }
   #finish: string | undefined
   #message: Id | undefined
-  #text = ''
-  #reasoning = ''
+  /** All of its text, reasoning and sources so far. */
+  readonly #spoken = { text: '', reasoning: '', citations: [] as Citation[] }
 
   /** `executorOf` says who runs the tool of a name. */
   constructor(
@@ -87,38 +88,46 @@ export class ChatAnswer implements ModelAnswer {
   /** Its text and calls, as the parts of a message. */
   get #parts(): readonly Part[] {
     const calls = this.calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args }))
-    return [...(this.#text === '' ? [] : [{ type: 'text' as const, text: this.#text }]), ...calls]
+    return [...(this.#spoken.text === '' ? [] : [{ type: 'text' as const, text: this.#spoken.text }]), ...calls]
   }
 
   say(): void {
-    const { text, reasoning, refusal, calls, finish } = this.#said
+    const { text, reasoning, refusal, citations = [], calls, finish } = this.#said
     const turn = this.#turn
     this.#finish ??= finish
     if (reasoning !== undefined) {
-      this.#reasoning += reasoning
+      this.#spoken.reasoning += reasoning
       this.#ports.emit({ type: 'reasoning-delta', turn, message: this.#open(), text: reasoning })
     }
     const said = text ?? refusal
     if (said !== undefined) {
       const message = this.#open(text === undefined)
-      this.#text += said
+      this.#spoken.text += said
       this.#ports.emit({ type: 'text-delta', turn, message, text: said })
     }
+    for (const citation of citations) this.#cite(citation)
     for (const piece of calls) this.#call(piece)
+  }
+
+  #cite(citation: Citation): void {
+    this.#spoken.citations.push(citation)
+    this.#ports.emit({ type: 'citation', turn: this.#turn, message: this.#open(), ...citation })
   }
 
   end(): void {
     const turn = this.#turn
     const calls = this.calls
     if (this.#message !== undefined || calls.length > 0) {
-      const parts = calls.length === 0 ? undefined : this.#wholeParts()
+      const parts = calls.length + this.#spoken.citations.length === 0 ? undefined : this.#wholeParts()
       this.#ports.emit({ type: 'message-end', turn, message: this.#open(), ...(parts && { parts }) })
     }
     for (const call of calls) this.#ports.emit({ type: 'tool-call', turn, ...call })
   }
 
   #wholeParts(): readonly Part[] {
-    return [...(this.#reasoning === '' ? [] : [{ type: 'reasoning' as const, text: this.#reasoning }]), ...this.#parts]
+    const reasoning = { type: 'reasoning', text: this.#spoken.reasoning } as const
+    const parts = cited(this.#parts, this.#spoken.citations)
+    return this.#spoken.reasoning === '' ? parts : [reasoning, ...parts]
   }
 
   #open(refuses = false): Id {

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { dropped } from '../../../../src/codec-kit/index.ts'
-import { elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
-import { isFilled, type Report } from '../../part-loss.ts'
+import { dropped, unparsed } from '../../../../src/codec-kit/index.ts'
+import { type Citation, elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
+import { readAnnotations } from '../../annotations.ts'
+import type { Report } from '../../part-loss.ts'
 import { readUsage } from '../usage.ts'
 
 /** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
@@ -17,6 +18,7 @@ export interface Said {
   text?: string
   reasoning?: string
   refusal?: string
+  citations?: readonly Citation[]
   calls: readonly CallPiece[]
   finish?: string
   usage?: Usage
@@ -72,13 +74,15 @@ export function readChunk(data: string, report: Report): Said | undefined {
   const delta = choice?.delta ?? choice?.message ?? {}
   if (choice?.['logprobs'] != null) report(dropped('ext', 'logprobs'))
   if (delta['audio'] != null) report(dropped('part.audio'))
-  if (isFilled(delta['annotations'])) report(dropped('ext', 'annotations'))
+  const annotations = delta['annotations'] == null ? [] : readAnnotations(rawDelta(data, 'annotations'))
+  if (!annotations) report(unparsed('citation'))
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
   return {
     ...(text && { text }),
     ...(reasoning && { reasoning }),
     ...(delta.refusal && { refusal: delta.refusal }),
+    ...(annotations?.length && { citations: annotations }),
     calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawArguments(data, at))),
     ...(choice?.finish_reason && { finish: choice.finish_reason }),
     ...(usage && { usage }),
@@ -112,7 +116,12 @@ function readPiece(
 
 /** The arguments of the call at a place, which some servers send as an object: its JSON as it came. */
 function rawArguments(data: string, at: number): JsonText {
+  return member(member(elements(rawDelta(data, 'tool_calls'))[at]!, 'function')!, 'arguments')!
+}
+
+/** A member of what the chunk brings, as it came. */
+function rawDelta(data: string, key: string): JsonText {
   const choice = elements(member(data, 'choices')!)[0]!
-  const delta = member(choice, 'delta') ?? member(choice, 'message')!
-  return member(member(elements(member(delta, 'tool_calls')!)[at]!, 'function')!, 'arguments')!
+  const delta = member(choice, 'delta') ?? 'null'
+  return member(delta === 'null' ? member(choice, 'message')! : delta, key)!
 }

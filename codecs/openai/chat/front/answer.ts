@@ -1,4 +1,14 @@
-import { type JsonText, type Loss, object, quote, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import { citationsOf, joinedCitations } from '../../../../src/codec-kit/index.ts'
+import {
+  type JsonText,
+  type Loss,
+  type MessageView,
+  object,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../../src/model/index.ts'
+import { annotationJson } from '../../annotations.ts'
 import { FINISH } from '../stops.ts'
 import { usageJson } from '../usage.ts'
 import { callJsons } from './calls.ts'
@@ -27,6 +37,13 @@ export function finishOf(ending: Ending): string {
   return FINISH[ending.stop ?? 'end']
 }
 
+/** The sources of the text of messages that are joined by an empty line; undefined for none. */
+export function annotationsJson(messages: readonly MessageView[]): JsonText | undefined {
+  const texts = messages.map(({ text, parts }) => ({ text, citations: citationsOf(parts) }))
+  const jsons = joinedCitations(texts, '\n\n').flatMap((citation) => annotationJson(citation, 'chat') ?? [])
+  return jsons.length === 0 ? undefined : `[${jsons.join(',')}]`
+}
+
 /** A whole answer, from the view of its turn. */
 export function wholeAnswer(ending: Ending, view: TurnView, model: string, losses: readonly Loss[]): JsonText {
   const said = view.messages.filter(({ role, lane }) => role === 'assistant' && lane === undefined)
@@ -38,6 +55,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, model: string, losse
     ['role', '"assistant"'],
     ['content', refused ? 'null' : text],
     ['refusal', refused ? quote(view.text) : 'null'],
+    ['annotations', refused ? undefined : annotationsJson(view.answers)],
     ['reasoning_content', reasoning === '' ? undefined : quote(reasoning)],
     ['tool_calls', calls.length === 0 ? undefined : `[${calls.join(',')}]`],
   ])

@@ -14,7 +14,7 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
   }
   // The client knows its own prompt.
   if (event.type === 'message-end' && view.message(event.message)?.role !== 'user') {
-    reportParts(event.parts ?? [], report)
+    reportParts(event.parts ?? [], 'chat', report)
   }
 }
 
@@ -25,5 +25,5 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
 export function reportTools({ tools, messages }: TurnView, whole: boolean, report: Report): void {
   const own = tools.filter(({ executor, status }) => executor !== 'client' || UNRUN.has(status)).length
   if (own > 0) report({ ...dropped('tool-call', undefined, 'policy'), count: own })
-  if (whole) for (const { role, parts } of messages) if (role !== 'user') reportParts(parts ?? [], report)
+  if (whole) for (const { role, parts } of messages) if (role !== 'user') reportParts(parts ?? [], 'chat', report)
 }

@@ -9,11 +9,10 @@ import {
   quote,
   type TurnEvent,
   type TurnView,
-  textOf,
 } from '../../../../src/model/index.ts'
 import { errorJson, faultOfTurn } from '../../errors.ts'
 import { usageJson } from '../usage.ts'
-import { type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
+import { annotationsJson, type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
 import { callJsons } from './calls.ts'
 
 /** The writer's place in the wire. */
@@ -38,6 +37,7 @@ export class ChunkWriter {
     'reasoning-delta': (writer, { message, text }, view) =>
       isAnswer(view.message(message)) && writer.#delta('reasoning_content', text),
     'reasoning-end': null,
+    citation: null,
     'message-end': (writer, event, view) => writer.#end(event, view),
     'message-retract': null,
     'tool-start': null,
@@ -112,7 +112,7 @@ export class ChunkWriter {
     if (!parts || !isAnswer(known)) return
     const thoughts = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
     if (known.thought !== true && thoughts !== '') this.#delta('reasoning_content', thoughts)
-    if (!known.streamed) this.#text(known, textOf(parts))
+    if (!known.streamed) this.#text(known, known.text)
   }
 
   #delta(member: string, text: string): void {
@@ -126,6 +126,9 @@ export class ChunkWriter {
       return
     }
     this.#begin()
+    // Clients keep the last list that they get.
+    const annotations = annotationsJson(view.messages.filter((message) => isAnswer(message) && message.text !== ''))
+    if (annotations !== undefined) this.#chunk(`{"annotations":${annotations}}`, 'null')
     if (ending.type === 'turn-parked') {
       for (const call of callJsons(ending.continuation, ending.asks, view, true)) {
         this.#chunk(`{"tool_calls":[${call}]}`, 'null')

@@ -40,7 +40,8 @@ const ENDS: ReadonlySet<string> = new Set(
 /** One answer of the model while it streams: each output item becomes a message, a call, or reasoning of the turn. */
 export class ResponseAnswer implements ModelAnswer {
   static readonly #EVENTS: Readonly<Record<string, (answer: ResponseAnswer, event: ServerEvent) => void>> = {
-    'response.output_text.delta': (answer, { at, delta }) => answer.#speech.text(at, delta),
+    'response.output_text.delta': (answer, event) => answer.#speech.text(event),
+    'response.output_text.annotation.added': (answer, event) => answer.#speech.cite(event),
     'response.refusal.delta': (answer, { at, delta }) => answer.#speech.refuse(at, delta),
     'response.reasoning_summary_text.delta': (answer, event) => answer.#speech.think(event),
     'response.reasoning_text.delta': (answer, event) => answer.#speech.think(event),
@@ -131,16 +132,14 @@ export class ResponseAnswer implements ModelAnswer {
     else if (item.type !== 'reasoning') this.#provider.begin(at, item)
   }
 
-  #message(at: number, item: Item): void {
-    this.#speech.message(at, item)
-    for (const part of item.content ?? []) {
-      for (const what of ['annotations', 'logprobs']) if (isFilled(part[what])) this.#report(dropped('ext', what))
-    }
+  #message(at: number, item: Item, json: JsonText): void {
+    this.#speech.message(at, item, json)
+    for (const { logprobs } of item.content ?? []) if (isFilled(logprobs)) this.#report(dropped('ext', 'logprobs'))
   }
 
   #done(at: number, item: Item, json: JsonText): void {
     this.#items.set(at, json)
-    if (item.type === 'message') this.#message(at, item)
+    if (item.type === 'message') this.#message(at, item, json)
     else if (item.type === 'reasoning') this.#speech.reasoned(at, item)
     else if (isCall(item)) this.#call(at, item, item.arguments ?? item.input ?? '')
     else this.#provider.done(at, item, json)

@@ -5,7 +5,9 @@ const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /** A member of an item, whose other types may have one of that name with another meaning: then it is none. */
 const own = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), undefined)
-const texts = v.array(v.looseObject({ text: maybe(v.string()), refusal: maybe(v.string()) }))
+const texts = v.array(
+  v.looseObject({ text: maybe(v.string()), refusal: maybe(v.string()), logprobs: v.optional(v.unknown()) }),
+)
 
 /** An output item, as far as its type says how to read it. */
 const Item = v.looseObject({
@@ -41,6 +43,7 @@ const Event = v.looseObject({
   output_index: maybe(v.number()),
   delta: maybe(v.string()),
   summary_index: maybe(v.number()),
+  content_index: maybe(v.number()),
   item: maybe(Item),
   response: maybe(Body),
 })
@@ -52,6 +55,8 @@ export interface ServerEvent {
   at: number
   delta: string
   summary: number
+  /** The part of the item's content that it is about. */
+  part: number
   item: Item | undefined
   /** The item as it came. */
   itemJson: JsonText
@@ -68,12 +73,21 @@ export function readEvent(data: string): ServerEvent | undefined {
   if (value['object'] === 'response') return wholeAnswer(data, value)
   const checked = v.safeParse(Event, value)
   if (!checked.success) return undefined
-  const { type, output_index: at, delta, summary_index: summary, item, response: body } = checked.output
+  const {
+    type,
+    output_index: at,
+    delta,
+    summary_index: summary,
+    content_index: part,
+    item,
+    response: body,
+  } = checked.output
   return {
     type,
     at: at ?? 0,
     delta: delta ?? '',
     summary: summary ?? 0,
+    part: part ?? 0,
     item: item ?? undefined,
     itemJson: item ? member(data, 'item')! : '{}',
     body: body ?? undefined,
@@ -87,5 +101,16 @@ function wholeAnswer(bodyJson: JsonText, value: object): ServerEvent | undefined
   if (!checked.success) return undefined
   const body = checked.output
   const type = `response.${body.status ?? 'completed'}`
-  return { type, at: 0, delta: '', summary: 0, item: undefined, itemJson: '{}', body, bodyJson, json: bodyJson }
+  return {
+    type,
+    at: 0,
+    delta: '',
+    summary: 0,
+    part: 0,
+    item: undefined,
+    itemJson: '{}',
+    body,
+    bodyJson,
+    json: bodyJson,
+  }
 }

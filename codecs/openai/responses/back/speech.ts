@@ -1,6 +1,15 @@
-import type { ModelCall } from '../../../../src/codec-kit/index.ts'
+import { characters, dropped, type ModelCall, placedCitation, unparsed } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import type { Id, Part, Seal } from '../../../../src/model/index.ts'
+import {
+  type Citation,
+  elements,
+  type Id,
+  type JsonText,
+  member,
+  type Part,
+  type Seal,
+} from '../../../../src/model/index.ts'
+import { readAnnotation, readAnnotations } from '../../annotations.ts'
 import { sealOf } from '../seals.ts'
 import type { Item, ServerEvent } from './events.ts'
 
@@ -13,6 +22,9 @@ interface Open {
   /** The output item that its text is of; undefined as long as it has none. */
   at: number | undefined
   text: string
+  /** The places in the text where the parts of the item's content begin. */
+  places: number[]
+  citations: Citation[]
   /** Blocks of reasoning that are complete, and the text of the one that is not. */
   blocks: Part[]
   reasoning: string
@@ -43,10 +55,15 @@ export class Speech {
   }
 
   /** A piece of text. */
-  text(at: number, text: string): void {
+  text({ at, part, delta: text }: Pick<ServerEvent, 'at' | 'part' | 'delta'>): void {
     if (text === '') return
     this.#streamed.add(at)
-    this.#say(at, text, this.#phases.get(at))
+    this.#say(at, text, this.#phases.get(at), part)
+  }
+
+  /** A source of the text of an item. */
+  cite({ at, part, json }: Pick<ServerEvent, 'at' | 'part' | 'json'>): void {
+    this.#cite(at, part, readAnnotation(member(json, 'annotation') ?? 'null'))
   }
 
   /** A piece of a refusal. */
@@ -67,12 +84,15 @@ export class Speech {
   }
 
   /** A message is complete. Text that did not come in pieces is emitted now. */
-  message(at: number, { content, phase }: Item): void {
+  message(at: number, { content, phase }: Item, json: JsonText): void {
     this.item(at, phase)
-    if (this.#streamed.has(at)) return
-    for (const { text, refusal } of content ?? []) {
-      if (text) this.#say(at, text, this.#phases.get(at))
-      else if (refusal) this.#say(at, refusal, 'refusal')
+    const isNew = !this.#streamed.has(at)
+    const isCited = this.#current?.at === at && this.#current.citations.length > 0
+    for (const [part, { text, refusal }] of (content ?? []).entries()) {
+      if (isNew && text) this.#say(at, text, this.#phases.get(at), part)
+      else if (isNew && refusal) this.#say(at, refusal, 'refusal')
+      // Servers that stream may leave out their events.
+      if (!isCited) for (const citation of citationsIn(json, part)) this.#cite(at, part, citation)
     }
   }
 
@@ -100,11 +120,26 @@ export class Speech {
     this.#close(calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args })))
   }
 
-  #say(at: number, text: string, phase: Phase | undefined): void {
+  #say(at: number, text: string, phase: Phase | undefined, part = 0): void {
     const message = this.#messageFor(at, phase)
     message.at = at
+    message.places[part] ??= message.text.length
     message.text += text
     this.#ports.emit({ type: 'text-delta', turn: this.#turn, message: message.id, text })
+  }
+
+  /** The place of a source is in its part of the content; in the message, other parts are before that. */
+  #cite(at: number, part: number, citation: Citation | undefined): void {
+    const message = this.#current
+    if (!citation || message?.at !== at) {
+      this.#ports.report(citation ? dropped('citation') : unparsed('citation'), this.#turn)
+      return
+    }
+    const { text, places } = message
+    const begin = places[part] ?? 0
+    const placed = placedCitation(citation, text.slice(begin, places[part + 1]), characters(text.slice(0, begin)))
+    message.citations.push(placed)
+    this.#ports.emit({ type: 'citation', turn: this.#turn, message: message.id, ...placed })
   }
 
   #reason(text: string): void {
@@ -122,7 +157,8 @@ export class Speech {
 
   #begin(phase: Phase | undefined): Open {
     this.#close([])
-    const current: Open = { id: this.#ports.newId(), phase, at: undefined, text: '', blocks: [], reasoning: '' }
+    const text = { text: '', places: [], citations: [] }
+    const current: Open = { id: this.#ports.newId(), phase, at: undefined, ...text, blocks: [], reasoning: '' }
     this.#current = current
     const { id: message } = current
     this.#ports.emit({ type: 'message-start', turn: this.#turn, message, role: 'assistant', ...(phase && { phase }) })
@@ -134,11 +170,17 @@ export class Speech {
     const current = this.#current
     if (!current) return
     this.#current = undefined
-    const { id: message, text, blocks, reasoning } = current
+    const { id: message, text, citations, blocks, reasoning } = current
     const thoughts: Part[] = reasoning === '' ? blocks : [...blocks, { type: 'reasoning', text: reasoning }]
     const sealed = blocks.some((part) => part.type === 'reasoning' && part.seal)
-    const parts: Part[] = [...thoughts, ...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls]
-    const whole = sealed || calls.length > 0
+    const said: Part = { type: 'text', text, ...(citations.length > 0 && { citations }) }
+    const parts: Part[] = [...thoughts, ...(text === '' ? [] : [said]), ...calls]
+    const whole = sealed || calls.length + citations.length > 0
     this.#ports.emit({ type: 'message-end', turn: this.#turn, message, ...(whole && { parts }) })
   }
+}
+
+/** The sources of a part of a message's content; a list that is none is one that cannot be read. */
+function citationsIn(json: JsonText, part: number): readonly (Citation | undefined)[] {
+  return readAnnotations(member(elements(member(json, 'content')!)[part]!, 'annotations')) ?? [undefined]
 }

@@ -10,7 +10,7 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
   switch (event.type) {
     case 'message-end':
       // The client knows its own prompt.
-      if (view.message(event.message)?.role !== 'user') reportParts(event.parts ?? [], report)
+      if (view.message(event.message)?.role !== 'user') reportParts(event.parts ?? [], 'response', report)
       return
     case 'tool-end':
       reportTool(event, view, report)
@@ -26,5 +26,5 @@ function reportTool({ tool: id, parts }: EventOf<'tool-end'>, view: TurnView, re
   if (!tool) return
   const unasked = tool.executor === 'client' && (tool.status === 'error' || tool.status === 'cancelled')
   if (unasked || tool.lane !== undefined) report(dropped('tool-call', undefined, 'policy'))
-  else if (tool.executor !== 'client') reportParts(parts, report)
+  else if (tool.executor !== 'client') reportParts(parts, undefined, report)
 }

@@ -1,21 +1,16 @@
-import { type Entry, isAnswer } from '../../../../src/codec-kit/index.ts'
-import type { EventOf, Id, JsonText, Seal, TurnView } from '../../../../src/model/index.ts'
-import { members, object, quote, textOf } from '../../../../src/model/index.ts'
+import { citationAtEnd, citationsOf, type Entry, isAnswer } from '../../../../src/codec-kit/index.ts'
+import type { Citation, EventOf, Id, JsonText, Seal, TurnView } from '../../../../src/model/index.ts'
+import { members, quote } from '../../../../src/model/index.ts'
+import { annotationJson } from '../../annotations.ts'
 import { itemId, type ResponseRef } from '../ids.ts'
-import { encryptedOf } from '../seals.ts'
 import type { Output } from './output.ts'
+import { messageJson, partJson, reasoningJson, type SpeechItem } from './speech-json.ts'
 
-type Phase = EventOf<'message-start'>['phase']
-
-/** The item that text or reasoning goes to. */
-interface Open {
-  kind: 'output_text' | 'refusal' | 'reasoning'
+/** The item that is open: a message, or reasoning. */
+interface Open extends SpeechItem {
   message: Id
-  phase: Phase
-  at: number
   /** The members that say where a piece of it belongs. */
   of: JsonText
-  text: string
 }
 
 /** The agent's text and reasoning, as items: one at a time is open, because clients look for the end of the last one. */
@@ -23,9 +18,11 @@ export class SpeechItems {
   readonly #ref: ResponseRef
   readonly #output: Output
   /** The phases of the messages that began in this response. */
-  readonly #phases = new Map<Id, Phase>()
+  readonly #phases = new Map<Id, SpeechItem['phase']>()
   /** Seals that were shown: the end of a message repeats them. */
   readonly #sealed = new Set<string>()
+  /** The messages whose sources were shown: the end of a message repeats them. */
+  readonly #cited = new Set<Id>()
   #open: Open | undefined
 
   constructor(ref: ResponseRef, output: Output) {
@@ -65,8 +62,23 @@ export class SpeechItems {
     else if (seal) {
       this.close()
       const at = this.#output.length
-      this.#output.done(this.#output.begin(this.#reasoning(at, '')), this.#reasoning(at, '', seal))
+      this.#output.done(this.#output.begin(reasoningJson(this.#ref, at, '')), reasoningJson(this.#ref, at, '', seal))
     }
+  }
+
+  /** A source of the text of a message, which may have begun in an earlier item. */
+  cite(message: Id, citation: Citation, view: TurnView): void {
+    const open = this.#open
+    const known = view.message(message)
+    this.#cited.add(message)
+    if (!known || open?.message !== message || open.kind !== 'output_text') return
+    const json = annotationJson(citationAtEnd(citation, known.text, open.text), 'response')
+    if (json === undefined) return
+    this.#output.event('response.output_text.annotation.added', [
+      ...entriesOf(open.of),
+      ['annotation_index', String(open.annotations.push(json) - 1)],
+      ['annotation', json],
+    ])
   }
 
   /** A message ends. Text and reasoning that came only with its end are written now. */
@@ -78,7 +90,9 @@ export class SpeechItems {
       if (known.thought !== true) this.think(message, part.text, view)
       if (part.seal && !this.#sealed.has(part.seal.data)) this.thought(message, part.seal, view)
     }
-    if (!known.streamed && parts) this.text(message, textOf(parts), view)
+    if (!known.streamed && parts) this.text(message, known.text, view)
+    // Sources may come with the end alone.
+    if (!this.#cited.has(message)) for (const citation of citationsOf(parts)) this.cite(message, citation, view)
     if (this.#open?.message === message) this.close()
   }
 
@@ -92,7 +106,7 @@ export class SpeechItems {
   }
 
   /** A message may have begun in an earlier response of its turn. */
-  #openFor(message: Id, kind: Open['kind'], phase: Phase): Open {
+  #openFor(message: Id, kind: Open['kind'], phase: SpeechItem['phase']): Open {
     const open = this.#open
     if (open?.message === message && open.kind === kind) return open
     this.close()
@@ -100,9 +114,11 @@ export class SpeechItems {
     const prefix = kind === 'reasoning' ? 'rs' : 'msg'
     const place = kind === 'reasoning' ? 'summary_index' : 'content_index'
     const of = `"item_id":${quote(itemId(prefix, this.#ref, at))},"output_index":${at},"${place}":0`
-    const begun: Open = { kind, message, phase, at, of, text: '' }
+    const begun: Open = { kind, message, phase, at, of, text: '', annotations: [] }
     this.#open = begun
-    this.#output.begin(kind === 'reasoning' ? this.#reasoning(at) : this.#message(begun, 'in_progress'))
+    this.#output.begin(
+      kind === 'reasoning' ? reasoningJson(this.#ref, at) : messageJson(this.#ref, begun, 'in_progress'),
+    )
     this.#part(begun, 'added')
     return begun
   }
@@ -110,13 +126,13 @@ export class SpeechItems {
   #endReasoning(open: Open, seal: Seal | undefined): void {
     this.#said(open, 'response.reasoning_summary_text.done', 'text')
     this.#part(open, 'done')
-    this.#output.done(open.at, this.#reasoning(open.at, open.text, seal))
+    this.#output.done(open.at, reasoningJson(this.#ref, open.at, open.text, seal))
   }
 
   #endMessage(open: Open): void {
     this.#said(open, `response.${open.kind}.done`, open.kind === 'refusal' ? 'refusal' : 'text')
     this.#part(open, 'done')
-    this.#output.done(open.at, this.#message(open, 'completed'))
+    this.#output.done(open.at, messageJson(this.#ref, open, 'completed'))
   }
 
   #said({ of, text }: Open, type: string, member: 'text' | 'refusal'): void {
@@ -125,36 +141,8 @@ export class SpeechItems {
 
   #part(open: Open, what: 'added' | 'done'): void {
     const name = open.kind === 'reasoning' ? 'reasoning_summary_part' : 'content_part'
-    this.#output.event(`response.${name}.${what}`, [...entriesOf(open.of), ['part', partOf(open)]])
+    this.#output.event(`response.${name}.${what}`, [...entriesOf(open.of), ['part', partJson(open)]])
   }
-
-  #message(open: Open, status: 'in_progress' | 'completed'): JsonText {
-    const phase = open.phase === 'commentary' ? '"commentary"' : open.phase === 'final' ? '"final_answer"' : undefined
-    return object([
-      ['id', quote(itemId('msg', this.#ref, open.at))],
-      ['type', '"message"'],
-      ['status', quote(status)],
-      ['role', '"assistant"'],
-      ['content', status === 'in_progress' ? '[]' : `[${partOf(open)}]`],
-      ['phase', phase],
-    ])
-  }
-
-  #reasoning(at: number, text = '', seal?: Seal): JsonText {
-    return object([
-      ['id', quote(itemId('rs', this.#ref, at))],
-      ['type', '"reasoning"'],
-      ['summary', text === '' ? '[]' : `[{"type":"summary_text","text":${quote(text)}}]`],
-      ['encrypted_content', seal && quote(encryptedOf(seal))],
-    ])
-  }
-}
-
-/** The content of an item so far. */
-function partOf({ kind, text }: Open): JsonText {
-  if (kind === 'refusal') return `{"type":"refusal","refusal":${quote(text)}}`
-  if (kind === 'reasoning') return `{"type":"summary_text","text":${quote(text)}}`
-  return `{"type":"output_text","text":${quote(text)},"annotations":[],"logprobs":[]}`
 }
 
 /** Members that were written for a piece, one by one. */

@@ -22,6 +22,7 @@ export class ResponseWriter {
     'text-delta': (writer, { message, text }, view) => writer.#begin(view).text(message, text, view),
     'reasoning-delta': (writer, { message, text }, view) => writer.#begin(view).think(message, text, view),
     'reasoning-end': (writer, { message, seal }, view) => writer.#begin(view).thought(message, seal, view),
+    citation: (writer, { message, ...citation }, view) => writer.#begin(view).cite(message, citation, view),
     'message-end': (writer, event, view) => writer.#begin(view).end(event, view),
     'message-retract': null,
     'tool-start': null,

@@ -327,7 +327,7 @@ describe('an answer', () => {
     ])
   })
 
-  test('reports annotations and probabilities, which have no place', () => {
+  test('reports probabilities, which have no place, and annotations that are none', () => {
     const part = {
       type: 'output_text',
       text: 'Hi',
@@ -337,7 +337,7 @@ describe('an answer', () => {
     const drive = serve()
     say(drive, completed({ output: [{ ...MESSAGE, content: [part, { ...part, annotations: [], logprobs: [] }] }] }))
     expect(drive.losses.map(({ item, field }) => [item, field])).toEqual([
-      ['ext', 'annotations'],
+      ['citation', undefined],
       ['ext', 'logprobs'],
     ])
   })
