@@ -56,6 +56,7 @@ if may_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
   mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
 fi
 needs '/usr/lib/postgresql/*/bin/initdb' postgresql
+needs haproxy haproxy
 needs chromium chromium
 python_programs test/programs/python
 if [ $# -eq 0 ]; then

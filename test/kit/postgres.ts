@@ -107,7 +107,8 @@ export async function startPostgres({ password, tls, settings = [] }: PostgresAc
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody listens on now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
