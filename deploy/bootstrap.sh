@@ -9,11 +9,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
+# What takes its time is said on a terminal alone.
+if [ -t 2 ]; then exec 4>&2; else exec 4>/dev/null; fi
+progress() { printf 'turnpike: %s\n' "$*" >&4; }
 
 # The build, when a source file is newer than it. It replaces the last one as a whole: that may be running.
 build() {
   [ -f dist/turnpike.cjs ] && [ -z "$(find src codecs routes observability console deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ] && return
-  say 'building'
+  progress 'building'
   next=node_modules/.cache/turnpike-dist.$$
   rm -rf "$next"
   node deploy/build.mjs "$next/new" >&2
@@ -36,14 +39,14 @@ use_own_node() {
 if ! use_own_node && ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 22 || (+a === 22 && +b >= 19) ? 0 : 1)'; then
   platform=$(node -p '`${process.platform}-${process.arch}`')
   say "Node.js $(node -v) is too old; fetching Node.js 24 for $platform into .node (once)"
-  npm install --prefix .node --no-save --no-package-lock --no-audit --no-fund --loglevel=error "node-$platform@24" >&2
+  npm install --prefix .node --no-save --no-package-lock --no-audit --no-fund --loglevel=error "node-$platform@24" >&4
   use_own_node
 fi
 
 # Dependencies, when the lock file has changed since they were installed. None runs a script of its own.
 if ! cmp -s package-lock.json node_modules/.turnpike-lock; then
-  say 'installing dependencies (npm ci)'
-  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  progress 'installing dependencies (npm ci)'
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&4
   cp package-lock.json node_modules/.turnpike-lock
 fi
 
@@ -57,17 +60,17 @@ case ${1:-start} in
     ;;
   start)
     shift
-    exec ./src/cli/turnpike.sh serve "$@"
+    exec ./src/cli/turnpike.sh serve "$@" 4>&-
     ;;
   test)
     shift
-    exec sh deploy/test.sh "$@"
+    exec sh deploy/test.sh "$@" 4>&-
     ;;
   docs)
     shift
     if ! cmp -s docs/site/package-lock.json docs/site/node_modules/.turnpike-lock; then
-      say 'installing what makes the site (npm ci in docs/site)'
-      (cd docs/site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) >&2
+      progress 'installing what makes the site (npm ci in docs/site)'
+      (cd docs/site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) >&4
     fi
     exec node docs/site/build.mjs "$@"
     ;;

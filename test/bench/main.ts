@@ -9,6 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { Progress } from '../../src/cli/progress.ts'
 import { type Amounts, Bench, type Group } from './bench.ts'
 import { GROUPS } from './groups.ts'
 import { lostShare } from './noise.ts'
@@ -63,6 +64,7 @@ async function measure(
   const { amounts } = bench
   const samples = new Map<string, Sample[]>()
   const lost: number[] = []
+  const progress = new Progress()
   try {
     // Round 0 warms everything up and is thrown away; what it disturbs is no figure.
     const prepared = Promise.all(groups.map((group) => group.prepare?.(bench)))
@@ -72,14 +74,15 @@ async function measure(
       bench.amounts = round === 0 ? { ...amounts, times: 1 } : amounts
       for (const group of groups) {
         if (group.once && round !== 1) continue
+        progress.show(`round ${round} of ${rounds}: ${group.name}`)
         const found = await group.round(bench)
         if (round === 0) continue
         for (const { name } of group.lines) samples.set(name, [...(samples.get(name) ?? []), found[name]!])
       }
       await prepared
-      process.stderr.write(`round ${round} of ${rounds} (${shown(lost.at(-1)! * 100)} % lost to others)\n`)
     }
   } finally {
+    progress.end()
     await bench.close()
   }
   return [samples, lost]

@@ -2,6 +2,7 @@
  * Many turns on one gateway, then what it holds: `node test/soak/main.ts [TURNS]` (10 000 when absent). Prints one table;
  * exits with 1 when a turn has no end, something has stayed, or the gateway has logged an error.
  */
+import { Progress } from '../../src/cli/progress.ts'
 import { type Holding, soak } from './soak.ts'
 
 const WARM = 400
@@ -12,7 +13,9 @@ const SLACK = 64 * MIB
 /** What descriptors and resources may vary by: connections that are just being closed. */
 const SLACK_OF_COUNTS = 2
 
-const { before, middle, after, seconds, told, kept, errors } = await soak(TURNS, WARM)
+const progress = new Progress()
+const { before, middle, after, seconds, told, kept, errors } = await soak(TURNS, WARM, progress.show)
+progress.end()
 const row = (name: string, { rss, files, children, resources }: Holding): string =>
   `${name.padEnd(8)}${(rss / MIB).toFixed(1).padStart(10)} MiB${String(files).padStart(8)} files${String(children).padStart(4)} agents${String(resources).padStart(4)} timers and sockets`
 const list = (counts: Iterable<[string, number]>): string =>

@@ -2,10 +2,17 @@
  * Three replicas under load, with faults at random: `npm run soak:replicas -- [SECONDS [SEED]]` (900 and 1 when absent).
  * Prints what became of all turns; exits with 1 when something is wrong.
  */
+import { Progress } from '../../src/cli/progress.ts'
 import { soakReplicas } from './replicas.ts'
 
 const [seconds = '900', seed = '1'] = process.argv.slice(2)
-const { requests, faults, kept, again, slowest, wrong } = await soakReplicas(Number(seconds), Number(seed))
+const progress = new Progress()
+const { requests, faults, kept, again, slowest, wrong } = await soakReplicas(
+  Number(seconds),
+  Number(seed),
+  progress.show,
+)
+progress.end()
 const list = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, count]) => `${what} ${count}`)

@@ -69,14 +69,18 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 /**
  * Runs for so many seconds. The seed determines the faults and their order; one whose replica has another one at that time is
- * left out.
+ * left out. `progress` is told how far it is.
  */
-export async function soakReplicas(seconds: number, seed: number): Promise<SoakedReplicas> {
+export async function soakReplicas(
+  seconds: number,
+  seed: number,
+  progress: (text: string) => void = () => {},
+): Promise<SoakedReplicas> {
   const server = await startPostgres()
   const soak = new ReplicaSoak(server, randomFrom(seed))
   try {
     await soak.start()
-    return await soak.run(seconds)
+    return await soak.run(seconds, progress)
   } finally {
     await soak.stop()
     await server.close()
@@ -125,13 +129,15 @@ class ReplicaSoak {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async run(seconds: number): Promise<SoakedReplicas> {
+  async run(seconds: number, progress: (text: string) => void): Promise<SoakedReplicas> {
     this.#began = performance.now()
     const clients = Array.from({ length: LANES }, (_, lane) => this.#client(lane))
     const troubles: Promise<void>[] = []
     while (performance.now() - this.#began < seconds * 1000) {
       await wait(this.#random.between(500, 4000))
       troubles.push(this.#trouble())
+      const past = Math.round((performance.now() - this.#began) / 1000)
+      progress(`${past} of ${seconds} s, ${this.#told.size} turns, ${this.#faults.length} faults`)
     }
     await Promise.all(troubles)
     this.#over = true

@@ -17,6 +17,9 @@ export interface Holding extends Held {
 }
 
 /** What became of it all. */
+/** Shows how far it is. */
+type Show = (text: string) => void
+
 export interface Soaked {
   before: Holding
   middle: Holding
@@ -68,10 +71,16 @@ async function one(gateway: Served, at: number): Promise<string> {
   }
 }
 
-async function many(gateway: Served, from: number, to: number, seen: Map<string, number>): Promise<void> {
+async function many(
+  gateway: Served,
+  { from, to }: { from: number; to: number },
+  seen: Map<string, number>,
+  progress: Show,
+): Promise<void> {
   let next = from
   const lane = async (): Promise<void> => {
     while (next < to) {
+      if (next % 100 === 0) progress(`turn ${next} of ${to}`)
       const what = await one(gateway, next++)
       seen.set(what, (seen.get(what) ?? 0) + 1)
     }
@@ -109,21 +118,21 @@ function outcomes(gateway: Served): Record<string, number> {
 
 /**
  * So many turns behind so many to warm up. They go to agents that live over many turns and to some that live for one; one
- * in fifty is cancelled, one in fifty is left by its client.
+ * in fifty is cancelled, one in fifty is left by its client. `progress` is told how far it is.
  */
-export async function soak(turns: number, warm: number): Promise<Soaked> {
+export async function soak(turns: number, warm: number, progress: Show = () => {}): Promise<Soaked> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-soak-'))
   const file = join(folder, 'resources')
   const env = { RESOURCES_FILE: file, NODE_OPTIONS: `--import ${RESOURCES}` }
   const gateway = await serve(CONFIG, { folder, env })
   try {
     const told = new Map<string, number>()
-    await many(gateway, 0, warm, new Map())
+    await many(gateway, { from: 0, to: warm }, new Map(), progress)
     const before = await settled(gateway, file)
     const began = performance.now()
-    await many(gateway, warm, warm + turns / 2, told)
+    await many(gateway, { from: warm, to: warm + turns / 2 }, told, progress)
     const middle = await settled(gateway, file, before)
-    await many(gateway, warm + turns / 2, warm + turns, told)
+    await many(gateway, { from: warm + turns / 2, to: warm + turns }, told, progress)
     const seconds = (performance.now() - began) / 1000
     const after = await settled(gateway, file, before)
     const lines = gateway.logged().split('\n')
