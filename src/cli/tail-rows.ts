@@ -3,13 +3,15 @@ import type { TurnInfoReply } from '../model/index.ts'
 /** The text of a column for a turn; absent when it is empty. */
 type Cell = (turn: TurnInfoReply) => string | number | undefined
 
-/** The columns: heading, width and content. A longer text moves the rest of its row. */
-const COLUMNS: readonly (readonly [name: string, width: number, cell: Cell])[] = [
+/** A column: heading, width and content. A longer text moves the rest of its row. */
+export type Column = readonly [name: string, width: number, cell: Cell]
+
+const ALL: readonly Column[] = [
   ['STARTED', 8, ({ startedAt }) => clock(startedAt)],
-  ['TURN', 16, ({ turn }) => turn],
-  ['CLIENT', 10, ({ front }) => front],
+  ['TURN', 22, ({ turn }) => turn],
+  ['CLIENT', 11, ({ front }) => front],
   ['ROUTE', 12, ({ route }) => route],
-  ['AGENT', 18, ({ agent, back }) => (back === undefined ? agent : `${agent}/${back}`)],
+  ['AGENT', 20, ({ agent, back }) => (back === undefined ? agent : `${agent}/${back}`)],
   ['STATE', 10, stateOf],
   ['QUEUED', 7, ({ timings }) => duration(timings?.queue)],
   ['START', 7, ({ timings }) => duration(timings?.agentStart)],
@@ -17,8 +19,23 @@ const COLUMNS: readonly (readonly [name: string, width: number, cell: Cell])[] =
   ['TOTAL', 7, ({ timings }) => duration(timings?.total)],
   ['TOKENS', 11, tokens],
   ['LOST', 5, ({ losses }) => losses?.reduce((sum, { count }) => sum + count, 0)],
-  ['ENDING', 0, ({ code }) => code],
+  ['ENDING', 20, ({ code, error }) => (error === undefined ? code : `${code} ${error}`)],
 ]
+
+/** The columns that a narrow terminal goes without, in this order. */
+const LEFT_OUT = ['ROUTE', 'QUEUED', 'START', 'FIRST', 'CLIENT', 'TOKENS', 'TURN', 'STARTED', 'LOST']
+const GAP = '  '
+
+/** The columns that fit into so many characters; the outcome and its reason always stay. */
+export function fitting(width: number): readonly Column[] {
+  let columns = ALL
+  for (const name of LEFT_OUT) {
+    const taken = columns.reduce((sum, [, own]) => sum + own + GAP.length, -GAP.length)
+    if (taken <= width) return columns
+    columns = columns.filter((column) => column[0] !== name)
+  }
+  return columns
+}
 
 const COLOURS: Readonly<Record<TurnInfoReply['state'], number>> = {
   running: 36,
@@ -28,14 +45,14 @@ const COLOURS: Readonly<Record<TurnInfoReply['state'], number>> = {
 }
 
 /** The line of the headings. */
-export function heading(): string {
-  return line(COLUMNS.map(([name, width]) => name.padEnd(width)))
+export function heading(columns = ALL): string {
+  return line(columns.map(([name, width]) => name.padEnd(width)))
 }
 
 /** The line of a turn; its state has a colour on a terminal. */
-export function row(turn: TurnInfoReply, colour: boolean): string {
+export function row(turn: TurnInfoReply, colour: boolean, columns = ALL): string {
   return line(
-    COLUMNS.map(([name, width, cell]) => {
+    columns.map(([name, width, cell]) => {
       const text = visible(String(cell(turn) ?? '-')).padEnd(width)
       return colour && name === 'STATE' ? `\u001b[${COLOURS[turn.state]}m${text}\u001b[0m` : text
     }),
@@ -48,7 +65,7 @@ export function wireJson(turn: TurnInfoReply): string {
 }
 
 function line(cells: readonly string[]): string {
-  return `${cells.join('  ').trimEnd()}\n`
+  return `${cells.join(GAP).trimEnd()}\n`
 }
 
 function stateOf({ state, phase }: TurnInfoReply): string {

@@ -1,5 +1,5 @@
 import type { TurnInfoReply } from '../model/index.ts'
-import { heading, row } from './tail-rows.ts'
+import { fitting, heading, row } from './tail-rows.ts'
 
 /** The terminal that the view is on. */
 export interface Terminal {
@@ -18,7 +18,7 @@ const END_OF_LINE = '\u001b[K'
 const END_OF_SCREEN = '\u001b[J'
 
 /**
- * The turns of a gateway on the whole screen: the running ones first, then those that ended last, as many as fit. The
+ * The turns of a gateway on the whole screen: the running ones first, then those that ended last, as many as fit, with the columns that fit. The
  * earlier screen comes back when it is closed.
  */
 export class TailScreen {
@@ -54,8 +54,9 @@ export class TailScreen {
     const failed = ended.filter(({ state }) => state === 'failed').length
     const { rows, columns } = this.#terminal
     const title = `turnpike: ${running.length} running, ${ended.length} ended, ${failed} failed   q: quit`
-    const lines = [...running, ...ended].slice(0, Math.max(0, rows - 2)).map((turn) => row(turn, this.#colour))
-    const text = [title, heading(), ...lines].map((line) => cut(line.trimEnd(), columns) + END_OF_LINE)
+    const shown = fitting(columns)
+    const lines = [...running, ...ended].slice(0, Math.max(0, rows - 2)).map((turn) => row(turn, this.#colour, shown))
+    const text = [title, heading(shown), ...lines].map((line) => cut(line.trimEnd(), columns) + END_OF_LINE)
     this.#terminal.write(HOME + text.slice(0, rows).join('\r\n') + END_OF_SCREEN)
   }
 

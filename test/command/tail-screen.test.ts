@@ -67,6 +67,19 @@ describe('the screen', () => {
     expect(lines()).toHaveLength(1)
   })
 
+  test.each([
+    [200, 'STARTED TURN CLIENT ROUTE AGENT STATE QUEUED START FIRST TOTAL TOKENS LOST ENDING'],
+    [120, 'STARTED TURN AGENT STATE TOTAL TOKENS LOST ENDING'],
+    [80, 'STARTED AGENT STATE TOTAL LOST ENDING'],
+    [20, 'AGENT'],
+  ])('of %s characters has the columns that fit, and always why a turn failed', (columns, expected) => {
+    const { screen, lines } = screenOf(6, columns)
+    screen.show([{ ...turn('a', 'failed'), code: 'timeout', error: 'Silent.' }])
+    const [, names, shown] = lines()
+    expect(names!.trim().split(/ +/).join(' ')).toBe(expected)
+    if (columns > 20) expect(shown).toMatch(/failed .* timeout Silent\.$/)
+  })
+
   test('remembers a bounded number of turns, and every one that runs', () => {
     const { screen, terminal, ids } = screenOf(2000)
     screen.show([turn('runs')])

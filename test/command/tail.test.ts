@@ -207,11 +207,11 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
           .find((line) => line.includes(turn) && line.includes('failed'))
       await until(() => ended(rows) !== undefined && ended(json) !== undefined)
       expect(rows().split('\n')[0]).toBe(
-        'STARTED   TURN              CLIENT      ROUTE         AGENT               STATE       QUEUED   START    FIRST    TOTAL    TOKENS       LOST   ENDING',
+        'STARTED   TURN                    CLIENT       ROUTE         AGENT                 STATE       QUEUED   START    FIRST    TOTAL    TOKENS       LOST   ENDING',
       )
       expect(rows().match(/STARTED/g)).toHaveLength(1)
       expect(ended(rows)).toMatch(
-        / {2}zene +session=routed-\* +exits\/agentproc +failed +\d+ms +\d+ms +\d+ms +\d+ms +- +\d+ +agent-crashed$/,
+        / {2}zene +session=routed-\* +exits\/agentproc +failed +\d+ms +\d+ms +\d+ms +\d+ms +- +\d+ +agent-crashed The agent failed \(exit code 3\); its stderr is in the gateway log\.$/,
       )
       expect(JSON.parse(ended(json)!)).toEqual(JSON.parse(first!))
     })
