@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Row } from '../logic/align.ts'
-import { pretty, textOfEvents } from '../logic/event-text.ts'
+import { textOfEvents } from '../logic/event-text.ts'
 import { lossText } from '../logic/losses.ts'
-import type { TurnDetail, Wire, WireFrame } from '../logic/types.ts'
+import type { TurnDetail, Wire } from '../logic/types.ts'
 import { Text } from './text.tsx'
+import { Frames } from './wire-frames.tsx'
 
 /** Lines that are drawn at first, and with each press. */
 const STEP = 200
@@ -77,34 +78,4 @@ function Line({ row, turn, isPretty }: { row: Row; turn: TurnDetail; isPretty: b
       <Frames frames={row.agent} side="agent" startedAt={turn.startedAt} isPretty={isPretty} />
     </div>
   )
-}
-
-interface FramesProps {
-  frames: readonly WireFrame[]
-  side: 'client' | 'agent'
-  startedAt: number
-  isPretty: boolean
-}
-
-function Frames({ frames, side, startedAt, isPretty }: FramesProps) {
-  return (
-    <div class={`frames ${side}`}>
-      {frames.map(({ dir, at, text, cut }, index) => (
-        <pre key={index} class={dir} title={at === undefined ? undefined : `${at - startedAt} ms after the start`}>
-          <span class="dir">
-            {directionOf(side, dir)}
-            {at !== undefined && ` · ${at - startedAt} ms`}
-          </span>
-          <Text value={isPretty ? pretty(text) : text} limit={1_500} />
-          {cut && <span class="muted"> … the gateway has not kept the rest</span>}
-        </pre>
-      ))}
-    </div>
-  )
-}
-
-/** Frames go in to the gateway or out of it. */
-function directionOf(side: 'client' | 'agent', dir: WireFrame['dir']): string {
-  if (side === 'client') return dir === 'in' ? 'client said' : 'client got'
-  return dir === 'in' ? 'agent said' : 'agent got'
 }

@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks'
 import { answerOf, type Said } from '../logic/answer.ts'
 import { writeRoute } from '../logic/route.ts'
-import type { WireFrame } from '../logic/types.ts'
 import { messageOf, post } from '../state/api.ts'
 import type { Trial } from '../state/trial.ts'
 import { AskForm } from './ask-form.tsx'
 import { Problem } from './loaded.tsx'
 import { State } from './state.tsx'
 import { Text } from './text.tsx'
+import { Frames } from './wire-frames.tsx'
 
 /** One question and its answer, with the questions of the agent and the wire of the client. */
 export function TrialView({ trial }: { trial: Trial }) {
   const turn = trial.turn.value
   const { said, asks, end } = answerOf(turn?.events.value ?? [])
+  const startedAt = turn?.detail.value?.startedAt ?? 0
   const problem = trial.problem.value ?? turn?.problem.value
   return (
     <article class="trial">
@@ -42,14 +43,14 @@ export function TrialView({ trial }: { trial: Trial }) {
             </pre>
           </>
         ) : (
-          <Frames frames={turn?.wire.value?.client ?? []} />
+          <Frames frames={turn?.wire.value?.client ?? []} side="client" startedAt={startedAt} />
         )}
       </details>
       {turn?.wire.value && (
         <details>
           <summary>What the agent was told and said ({turn.wire.value.agentProtocol ?? 'no agent yet'})</summary>
           {!turn.wire.value.kept && <p class="muted">The events of the turn, written again in its protocol.</p>}
-          <Frames frames={turn.wire.value.agent} />
+          <Frames frames={turn.wire.value.agent} side="agent" startedAt={startedAt} />
         </details>
       )}
     </article>
@@ -59,14 +60,6 @@ export function TrialView({ trial }: { trial: Trial }) {
 /** Of a door without an endpoint the wire is what its client would have. */
 function wireTitle({ client, door }: Trial): string {
   return client === undefined ? `What the client of ${door} sent and got` : `What a client of ${door} sends and gets`
-}
-
-function Frames({ frames }: { frames: readonly WireFrame[] }) {
-  return frames.map(({ dir, text }, at) => (
-    <pre key={at} class={dir}>
-      <Text value={text} limit={1_500} />
-    </pre>
-  ))
 }
 
 function Tools({ trial: { turn, turnId, problem } }: { trial: Trial }) {
