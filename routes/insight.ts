@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import type { InsightShare, Observer } from '../src/engine/index.ts'
 import type { Caller } from './keys.ts'
-import { commandOf, type HttpEnv, type HttpParts } from './parts.ts'
+import { type HttpEnv, type HttpParts, standInCommand } from './parts.ts'
 import { INSIGHT_PATH } from './peers.ts'
 import { admitted } from './refuse.ts'
 
@@ -52,14 +52,15 @@ type Door = { protocol: string } & ({ over: 'http'; method: string; path: string
 
 function doorsOf(parts: HttpParts): Door[] {
   const { codecs, standIns = [] } = parts
-  const own = commandOf(parts)
   const http = codecs.flatMap(({ name, endpoints }) =>
     endpoints.map(({ method, path, dialect }): Door => {
       const protocol = dialect === undefined ? name : `${name}@${dialect}`
       return { protocol, over: 'http', method, path }
     }),
   )
-  const stdio = standIns.map((protocol): Door => ({ protocol, over: 'stdio', command: `${own} as ${protocol}` }))
+  const stdio = standIns.map(
+    (protocol): Door => ({ protocol, over: 'stdio', command: standInCommand(parts, protocol) }),
+  )
   return [...http, ...stdio]
 }
 

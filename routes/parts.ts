@@ -28,6 +28,8 @@ export interface HttpParts {
   version: string
   /** The command that starts this program on its machine. */
   command: string
+  /** The option by which a stand-in finds the configuration from any folder; absent where it needs none. */
+  configOption?: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */
@@ -43,6 +45,13 @@ export interface HttpParts {
 /** The command that starts this program: who needs a key may be on another machine, where only its name is known. */
 export function commandOf({ gate, command }: HttpParts): string {
   return gate.hasKeys ? 'turnpike' : command
+}
+
+/** The command of a stand-in for this protocol. */
+export function standInCommand(parts: HttpParts, protocol: string): string {
+  const { gate, configOption } = parts
+  const option = gate.hasKeys || configOption === undefined ? '' : ` ${configOption}`
+  return `${commandOf(parts)} as ${protocol}${option}`
 }
 
 /** Hono's bindings in every handler: Node's own request and response. */

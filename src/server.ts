@@ -42,6 +42,8 @@ export interface ServerParts {
   version: string
   /** The command that starts this program, as its user can type it. */
   command: string
+  /** The option by which a stand-in finds the configuration from any folder. */
+  configOption?: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */

@@ -12,19 +12,19 @@ export interface DoorPlace {
   agent: string
   /** The path of the endpoint, where the wire does not say it; absent for a program on stdio. */
   path?: string
-  /** The command that starts the gateway's program. */
-  command: string
+  /** The command of the program that stands in for the protocol's agent; absent where there is none. */
+  program?: string
   /** The gateway has keys. */
   keys: boolean
 }
 
 /** The request of a turn as a command line: curl for an endpoint, else the program with its input. */
-export function asCommand(wire: Wire, { origin, agent, path, command, keys }: DoorPlace): string {
+export function asCommand(wire: Wire, { origin, agent, path, program, keys }: DoorPlace): string {
   const [first = '', ...rest] = wire.client.filter(({ dir }) => dir === 'in').map(({ text }) => text)
   // A wire that was kept begins with the line of the request, or with the arguments of the program.
   const asked = wire.kept ? /^[A-Z]+ (\/.*)$/.exec(first)?.[1] : path
   const input = wire.kept ? rest : [first, ...rest]
-  if (asked === undefined) return programCommand(wire, { agent, command }, input)
+  if (asked === undefined) return programCommand(wire, { agent, program }, input)
   const key = keys ? ` -H "authorization: Bearer $TURNPIKE_KEY"` : ''
   const type = input.length > 1 ? 'application/x-ndjson' : 'application/json'
   const headers = `${key} -H 'content-type: ${type}' -H ${quoted(`turnpike-agent: ${agent}`)}`
@@ -33,11 +33,11 @@ export function asCommand(wire: Wire, { origin, agent, path, command, keys }: Do
 
 function programCommand(
   { clientProtocol }: Wire,
-  { agent, command }: Pick<DoorPlace, 'agent' | 'command'>,
+  { agent, program }: { agent: string; program: string | undefined },
   input: readonly string[],
 ): string {
   const [protocol = ''] = clientProtocol.split('@')
-  return `printf '%s\\n' ${input.map(quoted).join(' ')} | ${command} as ${protocol} --agent ${quoted(agent)}`
+  return `printf '%s\\n' ${input.map(quoted).join(' ')} | ${program ?? `turnpike as ${protocol}`} --agent ${quoted(agent)}`
 }
 
 /** A text as one word of a POSIX shell. */

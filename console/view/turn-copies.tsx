@@ -11,10 +11,11 @@ export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | unde
   if (!wire) return null
   const { command = 'turnpike', version } = settings.value
   const path = pathOf(value?.doors ?? [], turn.front)
+  const program = programOf(value?.doors ?? [], wire.clientProtocol)
   const place: DoorPlace = {
     origin: ROOT.href.replace(/\/$/, ''),
     agent: turn.agent,
-    command,
+    ...(program !== undefined && { program }),
     keys: me.value?.keys ?? false,
     ...(path !== undefined && { path }),
   }
@@ -30,6 +31,12 @@ export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | unde
       />
     </div>
   )
+}
+
+/** The command of the program that stands in for a protocol's agent. */
+function programOf(doors: readonly Door[], protocol: string): string | undefined {
+  const [name] = protocol.split('@')
+  return doors.find((door) => door.over === 'stdio' && door.protocol === name)?.command
 }
 
 /** The path of a protocol's endpoint that takes turns. */

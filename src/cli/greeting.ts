@@ -11,7 +11,8 @@ export function greeting(url: string, { agents, default: first, server }: Config
   const key = server.keys.length > 0 ? ` -H 'authorization: Bearer KEY'` : ''
   const command = ownCommand()
   const at = localUrl(url)
-  const option = file === DEFAULT_CONFIG ? '' : ` --config ${quoted(file)}`
+  const named = configOption(file)
+  const option = named === undefined ? '' : ` ${named}`
   const json = `${key} -H 'content-type: application/json'`
   return `Turnpike listens on ${url} (agents: ${names.join(', ')})
 
@@ -24,6 +25,11 @@ Try, in another terminal:
   curl -sN ${at}/v1/turns/${model} -H 'accept: text/event-stream'${json} -d '{"input":"hello"}'
   ${command} tail${file === resolve('turnpike.yaml') ? '' : option}
 ${file === DEFAULT_CONFIG ? `${exampleCommand(at)}\n${nextStep(command)}` : ''}`
+}
+
+/** The option by which commands find this configuration from any folder; those of the example agents need none. */
+export function configOption(file: string): string | undefined {
+  return file === DEFAULT_CONFIG ? undefined : `--config ${quoted(file)}`
 }
 
 /** The URL for clients on this machine of a gateway at `url`: one that listens on all addresses is also on loopback. */

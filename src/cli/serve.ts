@@ -13,7 +13,7 @@ import {
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { greeting, localUrl } from './greeting.ts'
+import { configOption, greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
 import { ownCommand } from './own-command.ts'
 import { packageRoot } from './package-root.ts'
@@ -50,12 +50,14 @@ export async function serveCommand(args: string[]): Promise<number> {
   const { config, codecs, gateway, log, metrics, close } = setup
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const address = { ...config.server, ...(port !== undefined && { port }) }
+  const named = configOption(file)
   const parts = {
     engine: gateway.engine,
     opened,
     codecs: Object.values(codecs),
     version: version(),
     command: ownCommand('anywhere'),
+    ...(named !== undefined && { configOption: named }),
     standIns: standInNames,
     operations: async () => (await import('../../codecs/operations.ts')).loadOperations(),
     ...(gateway.peers && { peers: gateway.peers }),

@@ -22,7 +22,12 @@ const WIRE: Wire = {
 }
 
 describe('the request as a command', () => {
-  const place = { origin: 'http://localhost:8484', agent: 'coder', command: 'npx turnpike', keys: false }
+  const place = {
+    origin: 'http://localhost:8484',
+    agent: 'coder',
+    program: 'npx turnpike as zene --config /t.yaml',
+    keys: false,
+  }
 
   test('is curl for an endpoint', () => {
     const curl = `curl -sN http://localhost:8484/v1/zene -H 'content-type: application/json' -H 'turnpike-agent: coder' --data-binary '{"prompt":"it'\\''s me"}'`
@@ -39,7 +44,7 @@ describe('the request as a command', () => {
   })
 
   test('is the program for a client on stdio', () => {
-    const program = `printf '%s\\n' '{"prompt":"it'\\''s me"}' | npx turnpike as zene --agent coder`
+    const program = `printf '%s\\n' '{"prompt":"it'\\''s me"}' | npx turnpike as zene --config /t.yaml --agent coder`
     const kept: Wire = { ...WIRE, client: [{ dir: 'in', text: '["zene","host"]' }, ...WIRE.client.slice(1)] }
     expect(asCommand(kept, { ...place, path: '/v1/zene' })).toBe(program)
     const again: Wire = { ...WIRE, kept: false, clientProtocol: 'zene@v1', client: WIRE.client.slice(1) }
