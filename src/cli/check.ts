@@ -8,7 +8,7 @@ import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { otherGateways } from './other-gateways.ts'
 import { ownCommand } from './own-command.ts'
-import { missingPrograms } from './programs.ts'
+import { missingPrograms, wrongProtocols } from './programs.ts'
 import { Progress } from './progress.ts'
 import { readConfig } from './read-config.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
@@ -29,7 +29,7 @@ export async function checkCommand(args: string[]): Promise<number> {
   const config = await read(file ?? DEFAULT_CONFIG, rest.length > 0)
   if (!config) return 3
   const none = file === undefined ? [noFile()] : []
-  const missing = missingPrograms(config, process.env, ownCommand())
+  const missing = [...wrongProtocols(config, ownCommand()), ...missingPrograms(config, process.env, ownCommand())]
   const progress = new Progress()
   progress.show('asking agents, other gateways and the collector')
   const [unready, others, telemetry] = await Promise.all([

@@ -22,6 +22,8 @@ export interface KnownAgent {
   readonly program: string
   readonly title: string
   readonly protocol: string
+  /** Other protocols that it speaks with other arguments. */
+  readonly also?: readonly string[]
   readonly args: readonly string[]
   /** Variables that it inherits. */
   readonly inherit?: readonly string[]
@@ -112,6 +114,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
     program: 'qwen',
     title: 'Qwen Code',
     protocol: 'qwen-code',
+    also: ['qwen', 'acp'],
     args: [],
     inherit: ['OPENAI_*', 'DASHSCOPE_*', 'QWEN_*'],
     login: {
@@ -176,5 +179,5 @@ export function knownAgent(command: string): KnownAgent | undefined {
   const adapter = Object.hasOwn(ADAPTERS, program) ? ADAPTERS[program] : undefined
   if (!adapter) return KNOWN_AGENTS.find((known) => known.program === program)
   const { since: _, ...agent } = KNOWN_AGENTS.find((known) => known.program === adapter.of)!
-  return { ...agent, program, install: npm(adapter.package) }
+  return { ...agent, program, protocol: 'acp', install: npm(adapter.package) }
 }

@@ -54,8 +54,10 @@ async function run(wanted: string, command: (args: string[]) => Promise<number>,
 
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),
-  (error: unknown) => {
+  async (error: unknown) => {
     process.stderr.write(`turnpike: ${error instanceof Error ? error.message : String(error)}\n`)
+    const next = (await import('./next-step.ts')).nextStep(error, process.argv.slice(2))
+    if (next !== undefined) process.stderr.write(`${next}\n`)
     process.exit(3)
   },
 )

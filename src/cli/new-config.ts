@@ -6,6 +6,7 @@ import { DEFAULT_CONFIG } from './config-file.ts'
 import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
 import { ownCommand } from './own-command.ts'
 import { findAgents } from './programs.ts'
+import { Progress } from './progress.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
 
 /** A known agent that is installed; its version if it has printed one. */
@@ -37,14 +38,29 @@ export async function writeConfig(args: string[]): Promise<Written | undefined> 
   const file = resolve(options.config ?? 'turnpike.yaml')
   if (existsSync(file) && !force)
     throw new UsageError(`${file} is there already; to replace it: ${ownCommand()} init --force`)
+  const progress = new Progress()
+  progress.show('asking agents for their versions')
   const agents = await Promise.all(
     findAgents(process.env['PATH'] ?? '').map(async (agent) => ({ ...agent, version: await versionOf(agent.program) })),
   )
+  progress.end()
   process.stdout.write(report(agents))
   if (!(await isWanted(file))) return undefined
-  writeFileSync(file, configText(agents))
+  write(file, configText(agents))
   process.stdout.write(`Wrote ${file}.\n`)
   return { file, agent: agents[0]?.program ?? 'helper', named: options.config !== undefined }
+}
+
+/** Writes the file. Throws, with what to type instead, where this user may not. */
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    throw new Error(
+      `${file} cannot be written (${code}); write it where you may: ${ownCommand()} init --config ~/turnpike.yaml`,
+    )
+  }
 }
 
 /** The agents that were found, with what they still need, and those that were not. */

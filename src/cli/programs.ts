@@ -43,6 +43,16 @@ export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own:
   })
 }
 
+/** A line for each known agent that is configured with a protocol which it does not speak. Any program may print text (`agentproc`). */
+export function wrongProtocols({ agents }: Config, own: string): string[] {
+  return [...agents.values()].flatMap(({ name, command, protocol }) => {
+    const known = command === undefined ? undefined : knownAgent(command)
+    const [codec = ''] = protocol.split('@')
+    if (!known || [known.protocol, 'agentproc', ...(known.also ?? [])].includes(codec)) return []
+    return `agent ${name}: ${known.program} does not speak ${protocol}; write protocol: ${known.protocol}, then run ${own} check again`
+  })
+}
+
 /** The file that an agent's command is; undefined when it cannot be started. */
 export function programOf(
   { command = '', cwd, env }: AgentConfig,

@@ -31,7 +31,7 @@ test.each([
   ],
   ['a server', 'url: "http://127.0.0.1:1"', undefined],
 ])('turnpike check says what agents need that is not there: %s', async (_name, agent, told, how = '') => {
-  const protocol = agent.startsWith('url') ? 'openharness' : 'zot'
+  const protocol = agent.startsWith('url') ? 'openharness' : agent.endsWith('codex') ? 'codex' : 'zot'
   const file = join(folder, 'turnpike.yaml')
   writeFileSync(file, `agents: { a: { protocol: ${protocol}, ${agent.replace('FOLDER', folder)} } }\n`)
   const { code, stderr } = await runTurnpike(['check', '--config', file], '')

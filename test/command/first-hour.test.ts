@@ -19,6 +19,8 @@ import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 
 /** How it is started here, and so what messages name: it is not on the PATH. */
 const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
+/** The command that says what to write instead. */
+const HINTS = `To see what to write instead: ${LAUNCHER} check --fix-hints`
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   os: string[]
   scripts: Record<string, string>
@@ -73,33 +75,34 @@ describe('the first hour', () => {
       ['serve'],
       `${REST}server: { keys: [{ name: team, env: TEAM_KEY }] }\n`,
       () =>
-        'turnpike: turnpike.yaml:3:37 server.keys[0].env: the environment variable TEAM_KEY is not set; set it to the key: export TEAM_KEY=KEY',
+        `turnpike: turnpike.yaml:3:37 server.keys[0].env: the environment variable TEAM_KEY is not set; set it to the key: export TEAM_KEY=KEY\n${HINTS}`,
     ],
     [
       'there are no keys off loopback',
       ['serve'],
       `${REST}server: { host: 0.0.0.0 }\n`,
       () =>
-        'turnpike: turnpike.yaml:3:17 server.host: is reachable from other machines, but there are no keys; add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1',
+        `turnpike: turnpike.yaml:3:17 server.host: is reachable from other machines, but there are no keys; add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1\n${HINTS}`,
     ],
     [
       'a protocol is misspelt',
       ['check'],
       'default: a\nagents: { a: { protocol: zott, command: zot } }\n',
-      () => 'turnpike: turnpike.yaml:2:26 agents.a.protocol: unknown protocol "zott"; did you mean "zot"?',
+      () => `turnpike: turnpike.yaml:2:26 agents.a.protocol: unknown protocol "zott"; did you mean "zot"?\n${HINTS}`,
     ],
     [
       'the file does not exist',
       ['serve', '--config', 'no.yaml'],
       undefined,
-      () => 'turnpike: no.yaml: cannot be read (ENOENT); name an existing file with --config or TURNPIKE_CONFIG',
+      () =>
+        `turnpike: no.yaml: cannot be read (ENOENT); name an existing file with --config or TURNPIKE_CONFIG\nTo write one: ${LAUNCHER} init`,
     ],
     [
       'the store cannot be written',
       ['serve'],
       `${REST}server: { port: 0, socket: false }\nstore: { kind: sqlite, path: ./turnpike.yaml/store.db }\n`,
       () =>
-        'turnpike: The store FOLDER/turnpike.yaml/store.db cannot be created in its folder (EEXIST). Set store.path to a file in a folder that can be created and written.',
+        'turnpike: The store FOLDER/turnpike.yaml/store.db cannot be created in its folder (EEXIST). Set store.path to a file in a folder that can be created and written.\nTo see who may write there: ls -ld FOLDER/turnpike.yaml',
     ],
     [
       'the configuration is there already',
@@ -107,6 +110,13 @@ describe('the first hour', () => {
       REST,
       () =>
         `turnpike init: FOLDER/turnpike.yaml is there already; to replace it: ${LAUNCHER} init --force; see ${LAUNCHER} help init`,
+    ],
+    [
+      'the folder cannot be written',
+      ['init', '--config', 'none/turnpike.yaml'],
+      undefined,
+      () =>
+        `turnpike: FOLDER/none/turnpike.yaml cannot be written (ENOENT); write it where you may: ${LAUNCHER} init --config ~/turnpike.yaml`,
     ],
     [
       'no gateway runs',
@@ -122,8 +132,9 @@ describe('the first hour', () => {
     ],
   ])('%s', (_, args, yaml, expected) => {
     const { status, stderr } = turnpike(args, yaml?.replace('PORT', String(port)))
-    expect(stderr.trimEnd().split('\n').at(-1)).toBe(expected())
-    expect(status).toBe(args[0] === 'init' || args[0] === 'serv' ? 2 : 3)
+    const lines = expected().split('\n')
+    expect(stderr.trimEnd().split('\n').slice(-lines.length)).toEqual(lines)
+    expect(status).toBe(/; see .* help/.test(lines[0]!) || args[0] === 'serv' ? 2 : 3)
   })
 
   test('a program that is not installed is named by check, with what to do', () => {
@@ -132,6 +143,20 @@ describe('the first hour', () => {
     expect(stderr).toBe(
       `warning: agent a: zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run ${LAUNCHER} check again\n`,
     )
+  })
+
+  test('a program of another protocol is named by check, with what to write', () => {
+    writeFileSync(join(bin(), 'codex'), '#!/bin/sh\necho codex-cli 0.171.0\n', { mode: 0o755 })
+    const agents = 'a: { protocol: zot, command: codex }, b: { protocol: codex@exec, command: codex }'
+    const { status, stderr } = turnpike(['check'], `default: a\nagents: { ${agents} }\n`)
+    rmSync(join(bin(), 'codex'))
+    expect([status, stderr]).toEqual([
+      0,
+      `warning: agent a: codex does not speak zot; write protocol: codex, then run ${LAUNCHER} check again
+warning: agent a: no login of codex was found; type: codex login
+warning: agent b: no login of codex was found; type: codex login
+`,
+    ])
   })
 
   const { refusal } = createRequire(import.meta.url)('../../src/startup/supported.cjs') as {
@@ -209,8 +234,18 @@ describe('turnpike without a command', () => {
     return { text, cwd }
   }
 
+  /** The command of a stand-in, as the gateway that printed this tells it to its console. */
+  async function standIn(text: string): Promise<string | undefined> {
+    const [, url] = /listens on (\S+)/.exec(text)!
+    const { doors } = (await (await fetch(`${url}/v1/doors`)).json()) as {
+      doors: { protocol: string; command?: string }[]
+    }
+    return doors.find(({ protocol, command }) => protocol === 'acp' && command !== undefined)?.command
+  }
+
   test('serves the examples when no agent is installed', async () => {
     const { text } = await start()
+    expect(await standIn(text)).toBe(`${LAUNCHER} as acp`)
     expect(text).toMatch(
       /^Turnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: helper, coder, planner, writer, reviewer\)\n/,
     )
@@ -222,6 +257,8 @@ describe('turnpike without a command', () => {
     const { text, cwd } = await start()
     expect(text).toMatch(/^Agents on this machine:\n {2}codex {5}Codex 0\.171\.0 /)
     expect(text).toMatch(/\nTurnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: codex\)\n/)
+    // An editor starts it in a folder of its own.
+    expect(await standIn(text)).toBe(`${LAUNCHER} as acp --config ${join(cwd, 'turnpike.yaml')}`)
     // It serves already: nothing is said of how to begin.
     expect(text).not.toContain(`${LAUNCHER} serve`)
     expect(readFileSync(join(cwd, 'turnpike.yaml'), 'utf8')).toContain('codex: { protocol: codex, command: codex')
