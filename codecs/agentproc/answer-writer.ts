@@ -80,6 +80,7 @@ export abstract class AnswerWriter {
 
   /** Shows the messages that were held back. */
   protected wholeAsPartials(view: TurnView): void {
+    if (this.whole.length === 0) return
     for (const id of this.whole.splice(0)) this.#messagePartial(id, view.message(id)!.text, undefined)
   }
 
