@@ -9,6 +9,9 @@ import { onceLine as info, type LineInfo } from './table.ts'
 
 const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** After this time V8 has given back the room that the start took, in milliseconds, in a full run. */
+const SETTLED_MS = 20_000
+
 const memory: Group = {
   name: 'memory',
   once: true,
@@ -19,7 +22,7 @@ const memory: Group = {
   async round(bench) {
     const gateway = await growing(bench, 'idle')
     const { pid } = gateway
-    await pause(500)
+    await pause(SETTLED_MS * bench.amounts.scale)
     const idle = residentMb(pid)
     const count = Math.max(8, Math.round(2000 * bench.amounts.scale))
     // What the first turns leave behind (compiled code, the heap as it settles) is no session.
