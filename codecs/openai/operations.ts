@@ -1,7 +1,7 @@
 import type { Operation, Operations } from '../../src/contract/index.ts'
 import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, wholeOrStreamed } from '../../src/describe/index.ts'
 import { Request as ChatRequest } from './chat/front/request.ts'
-import { Request as ResponsesRequest } from './responses/front/request.ts'
+import { Request as ResponsesRequest } from './responses/front/body.ts'
 
 const whole = { 200: answer('What was asked for.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
 

@@ -50,9 +50,14 @@ export {
   flag,
   jsonSchema,
   maybe,
+  namedValues,
   number,
+  objects,
+  record,
   text,
+  texts,
   type WrongMember,
+  whole,
   wrongMember,
 } from './request-members.ts'
 export type { StartRequest } from './request-start.ts'

@@ -1,10 +1,20 @@
 import * as v from 'valibot'
-import { maybe } from '../../../src/codec-kit/index.ts'
+import { count, record } from '../../../src/codec-kit/index.ts'
+import { isRecord } from '../../../src/model/index.ts'
 
-/** The thinking effort that a request asks for. */
-export const thinking = v.looseObject(
-  { type: v.string('must be a string'), budget_tokens: maybe(v.number('must be a number')) },
-  'must be an object with a type',
+/** The thinking that a request asks for. */
+interface Thinking {
+  type: string
+  budget_tokens?: number
+}
+
+const TYPES = ['adaptive', 'between_tools', 'disabled', 'enabled'] as const
+const type = v.picklist(TYPES, `must be one of ${TYPES.join('|')}`)
+const free = record({ type })
+const budgeted = record({ type: v.literal('enabled'), budget_tokens: count })
+/** How a request says that. */
+export const thinking: v.GenericSchema<unknown, Thinking> = v.lazy((given) =>
+  isRecord(given) && given['type'] === 'enabled' ? budgeted : free,
 )
 
 /** The least tokens to think of an effort; fewer are a low one. */
@@ -12,8 +22,8 @@ const MEDIUM = 4096
 const HIGH = 16_384
 
 /** The effort that a number of tokens to think comes to; undefined where the model decides, or does not think. */
-export function effortOf(said: v.InferOutput<typeof thinking> | null | undefined): string | undefined {
-  if (said?.type !== 'enabled' || said.budget_tokens == null) return undefined
+export function effortOf(said: Thinking | null | undefined): string | undefined {
+  if (said?.budget_tokens === undefined) return undefined
   if (said.budget_tokens < MEDIUM) return 'low'
   return said.budget_tokens < HIGH ? 'medium' : 'high'
 }

@@ -7,10 +7,14 @@ import {
   jsonSchema,
   maybe,
   number,
+  objects,
+  record,
   type StartRequest,
   strayReply,
   text,
+  texts,
   type WrongMember,
+  whole,
   wrongMember,
 } from '../../../src/codec-kit/index.ts'
 import type { FrontContext } from '../../../src/contract/index.ts'
@@ -48,8 +52,8 @@ export interface MessagesRequest extends StartRequest {
 
 const format = answerFormat('schema', jsonSchema)
 
-/** A body as it is sent. */
-export const Request = v.looseObject({
+/** Members that the model has a place for. */
+const OWN = {
   model: v.optional(text, ''),
   max_tokens: count,
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
@@ -59,21 +63,44 @@ export const Request = v.looseObject({
   tool_choice: maybe(choice),
   temperature: maybe(number),
   top_p: maybe(number),
-  stop_sequences: maybe(v.array(text, 'must be an array of strings')),
-  output_config: maybe(v.looseObject({ effort: maybe(text), format: maybe(format) }, 'must be an object')),
+  stop_sequences: maybe(texts),
+}
+const textOrObject = v.union([text, record({})], 'must be a string or an object')
+/** Members that reach a server of this API; the model has a place for a part of some. */
+const PASSED = {
+  metadata: maybe(record({ user_id: maybe(text) })),
+  output_config: maybe(record({ effort: maybe(text), format: maybe(format) })),
   output_format: maybe(format),
   thinking: maybe(thinking),
-  metadata: maybe(v.looseObject({ user_id: maybe(text) }, 'must be an object')),
-})
+  betas: maybe(texts),
+  billing_policy: maybe(record({})),
+  cache_control: maybe(record({ type: text })),
+  compaction: maybe(record({})),
+  container: maybe(textOrObject),
+  context_management: maybe(record({})),
+  diagnostics: maybe(record({})),
+  fallback_credit_token: maybe(textOrObject),
+  fallbacks: maybe(v.union([text, objects], 'must be a string or an array of objects')),
+  inference_geo: maybe(text),
+  mcp_servers: maybe(objects),
+  service_tier: maybe(text),
+  speed: maybe(text),
+  thread: maybe(record({})),
+  top_k: maybe(whole),
+  user_profile_id: maybe(text),
+  workspace_id: maybe(text),
+}
+
+/** A body as it is sent. */
+export const Request = v.looseObject({ ...OWN, ...PASSED })
 type Read = v.InferOutput<typeof Request>
 
 /** A body whose tokens are counted: it takes no limit of the answer. */
 export const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
 
 /** Members that the model has a place for a part of. */
-const PARTLY: ReadonlySet<string> = new Set(['metadata', 'output_config', 'thinking'])
-/** Members that have a place in the model. */
-const KNOWN: ReadonlySet<string> = new Set(Object.keys(Request.entries).filter((key) => !PARTLY.has(key)))
+const PARTLY: ReadonlySet<string> = new Set(['metadata', 'output_config', 'output_format', 'thinking'])
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(OWN))
 
 /** Members of objects that have a place in the model. */
 const USER: ReadonlySet<string> = new Set(['user_id'])
@@ -87,7 +114,7 @@ export function readRequest(body: string, headers: FrontContext['headers']): Mes
   const { read } = checked
   const messages = readMessages(body)
   if ('code' in messages) return messages
-  const system = readContent(member(body, 'system'), 'system')
+  const system = readContent(read.system == null ? undefined : member(body, 'system'), 'system')
   if ('wrong' in system) return refusal(system)
   const tools = readTools(read.tools ?? [], member(body, 'tools') ?? '[]')
   if ('code' in tools) return tools
@@ -196,5 +223,6 @@ function extOf(body: string, read: Read, system: readonly Part[], betas: string 
 function withinOf(key: string, value: JsonText, { thinking: thought }: Read): JsonText | undefined {
   if (value === 'null' && PARTLY.has(key)) return undefined
   if (key === 'metadata') return rest(value, USER)
+  if (key === 'output_format') return member(value, 'schema') === undefined ? value : undefined
   return key === 'output_config' ? rest(value, thought == null ? OUTPUT : FORMAT) : value
 }

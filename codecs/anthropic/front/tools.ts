@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { jsonSchema, maybe, text } from '../../../src/codec-kit/index.ts'
+import { flag, jsonSchema, maybe, record, text } from '../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -13,13 +13,13 @@ import { invalidRequest } from '../errors.ts'
 import { toExt } from '../wire.ts'
 
 /** A tool: one of the client, or by its type one that the API knows. */
-export const tool = v.looseObject(
+export const tool = record(
   {
     type: maybe(text),
     name: v.optional(text, ''),
     description: maybe(text),
     input_schema: maybe(jsonSchema),
-    strict: maybe(v.boolean('must be true or false')),
+    strict: maybe(flag),
   },
   'must be an object',
 )
@@ -28,14 +28,14 @@ const CHOICES = { auto: 'auto', any: 'required', none: 'none', tool: 'tool' } as
 
 /** The tool that the model must call, and whether it may call several at once. */
 export const choice = v.pipe(
-  v.looseObject(
+  record(
     {
       type: v.picklist(
         Object.keys(CHOICES) as (keyof typeof CHOICES)[],
         `must be one of ${Object.keys(CHOICES).join('|')}`,
       ),
       name: maybe(text),
-      disable_parallel_tool_use: maybe(v.boolean('must be true or false')),
+      disable_parallel_tool_use: maybe(flag),
     },
     'must be an object',
   ),

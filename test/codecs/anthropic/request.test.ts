@@ -104,7 +104,6 @@ describe('a request', () => {
     [{ type: 'enabled', budget_tokens: 4095 }, 'low'],
     [{ type: 'enabled', budget_tokens: 4096 }, 'medium'],
     [{ type: 'enabled', budget_tokens: 16_384 }, 'high'],
-    [{ type: 'enabled' }, undefined],
     [{ type: 'adaptive', display: 'summarized' }, undefined],
     [{ type: 'disabled' }, undefined],
     [null, undefined],

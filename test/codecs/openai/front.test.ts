@@ -128,7 +128,7 @@ describe('a request', () => {
 
   test('has its schemas as they were written, and members that the model has no place for', () => {
     const schema = '{"type":"object","x":1.0}'
-    const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1.0,"metadata":{"a":1},
+    const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1.0,"metadata":{"a":"1"},
       "response_format":{"type":"json_schema","json_schema":{"name":"n","schema":${schema}}},
       "tools":[{"type":"function","function":{"name":"ls","parameters":${schema}}}]}`
     const { options, ext, clientTools } = startOf(ask(body)) as never as Record<string, never>
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(clientTools).toEqual([{ name: 'ls', schema }])
     expect(ext).toEqual({
       protocol: 'openai',
-      json: `{"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":${schema}}},"seed":1.0,"metadata":{"a":1}}`,
+      json: `{"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":${schema}}},"seed":1.0,"metadata":{"a":"1"}}`,
     })
   })
 

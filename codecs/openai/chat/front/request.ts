@@ -6,9 +6,13 @@ import {
   flag,
   jsonSchema,
   maybe,
+  namedValues,
   number,
+  record,
   type StartRequest,
   text,
+  texts,
+  whole,
   wrongMember,
 } from '../../../../src/codec-kit/index.ts'
 import {
@@ -24,6 +28,7 @@ import {
 } from '../../../../src/model/index.ts'
 import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
+import { PASSED_BY_BOTH } from '../../passed.ts'
 import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
@@ -38,32 +43,48 @@ export interface ChatRequest extends StartRequest {
   countsUsage: boolean
 }
 
-/** A body as it is sent. */
-export const Request = v.looseObject({
+/** Members that have a place in the model, or no meaning for an agent. */
+const OWN = {
   model: v.optional(text, ''),
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
   stream: maybe(flag),
-  stream_options: maybe(v.looseObject({ include_usage: maybe(flag) }, 'must be an object')),
+  stream_options: maybe(record({ include_usage: maybe(flag) })),
   n: maybe(v.literal(1, 'must be 1: an agent gives one answer')),
   tools: maybe(v.array(tool, 'must be an array')),
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(flag),
-  response_format: maybe(
-    answerFormat('json_schema', v.looseObject({ schema: maybe(jsonSchema) }, 'must be an object')),
-  ),
+  response_format: maybe(answerFormat('json_schema', record({ schema: maybe(jsonSchema) }))),
   max_tokens: maybe(count),
   max_completion_tokens: maybe(count),
   temperature: maybe(number),
   top_p: maybe(number),
   stop: maybe(v.union([text, v.array(text)], 'must be a string or an array of strings')),
   reasoning_effort: maybe(text),
-  prompt_cache_key: maybe(text),
+  // The older form of `tools`, whose calls have no id.
+  functions: maybe(v.never('is not supported; send tools')),
+  function_call: maybe(v.never('is not supported; send tool_choice')),
   ...USER,
-})
+}
+/** Members that only a server of this API knows. */
+const PASSED = {
+  ...PASSED_BY_BOTH,
+  audio: maybe(record({})),
+  frequency_penalty: maybe(number),
+  logit_bias: maybe(namedValues(number)),
+  logprobs: maybe(flag),
+  modalities: maybe(texts),
+  prediction: maybe(record({})),
+  presence_penalty: maybe(number),
+  seed: maybe(whole),
+  verbosity: maybe(text),
+  web_search_options: maybe(record({})),
+}
+
+/** A body as it is sent. */
+export const Request = v.looseObject({ ...OWN, ...PASSED })
 type Read = v.InferOutput<typeof Request>
 
-/** Members that have a place in the model, or no meaning for an agent. */
-const KNOWN: ReadonlySet<string> = new Set([...Object.keys(Request.entries), 'response_format'])
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(OWN))
 
 /** Reads the body of `POST /v1/chat/completions`. */
 export function readRequest(body: string): ChatRequest | Fault {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, jsonSchema, maybe, text } from '../../../../src/codec-kit/index.ts'
+import { flag, jsonSchema, maybe, record, text } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -13,30 +13,30 @@ import { invalidRequest } from '../../errors.ts'
 import { toExt } from '../../wire.ts'
 
 const CHOICES = ['auto', 'none', 'required'] as const
-const named = v.looseObject({ name: text }, 'must be an object with a name')
+const named = record({ name: text }, 'must be an object with a name')
 /** The tool that the model must call. */
 export const choice = v.union(
   [
     v.picklist(CHOICES),
     v.looseObject({ type: v.literal('function'), function: named }),
     v.looseObject({ type: v.literal('custom'), custom: named }),
-    v.looseObject({ type: v.literal('allowed_tools') }),
+    record({ type: v.literal('allowed_tools') }),
   ],
   'must be "auto", "none", "required", or an object that names a tool',
 )
 /** A tool that the client runs, or one of the provider. */
-export const tool = v.looseObject(
+export const tool = record(
   {
     type: text,
     function: maybe(
-      v.looseObject({
+      record({
         name: v.pipe(text, v.minLength(1, 'must not be empty')),
         description: maybe(text),
         parameters: maybe(jsonSchema),
         strict: maybe(flag),
       }),
     ),
-    custom: maybe(v.looseObject({ name: text, description: maybe(text) })),
+    custom: maybe(record({ name: text, description: maybe(text) })),
   },
   'must be an object',
 )

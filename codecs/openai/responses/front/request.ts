@@ -1,16 +1,9 @@
 import * as v from 'valibot'
 import {
   agentOf,
-  answerFormat,
-  count,
-  flag,
-  jsonSchema,
-  maybe,
-  number,
   type ParkedAnswer,
   type ParkedCall,
   type StartRequest,
-  text,
   wrongMember,
 } from '../../../../src/codec-kit/index.ts'
 import {
@@ -28,13 +21,14 @@ import {
 import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { conversation, systemPromptOf } from '../../front/conversation.ts'
 import { splitExt } from '../../request-ext.ts'
-import { otherUser, USER, userOf } from '../../user.ts'
+import { otherUser, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { responseOf } from '../ids.ts'
+import { OWN, type Read, Request } from './body.ts'
 import { repeatedOf } from './echo.ts'
 import { type Input, readInput } from './input.ts'
 import { merged } from './items.ts'
-import { choice, tool, toolChoiceOf, toolsOf } from './tools.ts'
+import { toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A request as it was read. */
 export interface ResponsesRequest extends StartRequest {
@@ -53,40 +47,7 @@ export interface ResponsesRequest extends StartRequest {
   raw: Input['raw']
 }
 
-/** A body as it is sent. */
-export const Request = v.looseObject({
-  model: v.optional(text, ''),
-  input: v.union(
-    [text, v.pipe(v.array(v.unknown()), v.minLength(1, 'must not be empty'))],
-    'must be a string, or an array of items that is not empty',
-  ),
-  instructions: maybe(text),
-  stream: maybe(flag),
-  background: maybe(flag),
-  store: maybe(flag),
-  previous_response_id: maybe(text),
-  conversation: maybe(v.union([text, v.looseObject({ id: text })], 'must be the id of a conversation')),
-  n: maybe(v.literal(1, 'must be 1: an agent gives one answer')),
-  tools: maybe(v.array(tool, 'must be an array')),
-  tool_choice: maybe(choice),
-  parallel_tool_calls: maybe(flag),
-  text: maybe(v.looseObject({ format: maybe(answerFormat('schema', jsonSchema)) }, 'must be an object')),
-  reasoning: maybe(v.looseObject({ effort: maybe(text) }, 'must be an object')),
-  max_output_tokens: maybe(count),
-  temperature: maybe(number),
-  top_p: maybe(number),
-  metadata: maybe(v.looseObject({}, 'must be an object')),
-  prompt_cache_key: maybe(text),
-  ...USER,
-})
-type Read = v.InferOutput<typeof Request>
-
-/** Members that reach a server of this API as they came, although the model has a place for a part of them. */
-const KEPT: ReadonlySet<string> = new Set(['text', 'metadata', 'prompt_cache_key'])
-/** Members that have a place in the model, or no meaning for an agent. */
-const KNOWN: ReadonlySet<string> = new Set(
-  [...Object.keys(Request.entries), 'stream_options'].filter((key) => !KEPT.has(key)),
-)
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(OWN))
 
 /** Reads the body of `POST /v1/responses`. */
 export function readRequest(body: string): ResponsesRequest | Fault {

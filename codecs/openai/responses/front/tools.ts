@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, jsonSchema, maybe, text, wrongMember } from '../../../../src/codec-kit/index.ts'
+import { flag, jsonSchema, maybe, record, text, wrongMember } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -30,7 +30,7 @@ const group = v.looseObject({
   description: maybe(text),
   tools: v.array(v.variant('type', callable, 'must be a function or a custom tool'), 'must be an array'),
 })
-const hosted = v.looseObject({ type: text }, 'must be an object with a type')
+const hosted = record({ type: text }, 'must be an object with a type')
 const KNOWN: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
 
 /** A tool that the client runs, a group of such tools, or one of the provider. */
@@ -41,7 +41,7 @@ export const tool = v.lazy((given) => {
 
 /** The tool that the model must call. */
 export const choice = v.union(
-  [v.picklist(['auto', 'none', 'required']), v.looseObject({ type: text, name: v.optional(text) })],
+  [v.picklist(['auto', 'none', 'required']), record({ type: text, name: v.optional(text) })],
   'must be "auto", "none", "required", or an object that names a tool',
 )
 
