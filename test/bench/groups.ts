@@ -5,6 +5,7 @@ import { GROWTH } from './growth.ts'
 import { LIVE } from './live.ts'
 import { MEMORY } from './memory.ts'
 import { MODELS } from './models.ts'
+import { PAINT } from './paint.ts'
 import { STARTED } from './started.ts'
 import { STREAMED } from './streamed.ts'
 import { TRANSLATED } from './translated.ts'
@@ -15,6 +16,7 @@ export const GROUPS: readonly Group[] = [
   ...STREAMED,
   ...WHOLE,
   ...CONSOLE,
+  ...PAINT,
   ...MODELS,
   ...LIVE,
   ...STARTED,
