@@ -91,6 +91,7 @@ function describeLimits(limits: Partial<Limits>): unknown {
   const format: Partial<Record<string, (amount: number) => unknown>> = {
     line: formatSize,
     body: formatSize,
+    answer: formatSize,
     queue: (turns) => turns,
   }
   return Object.fromEntries(

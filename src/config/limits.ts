@@ -10,6 +10,7 @@ export const DEFAULT_LIMITS: Limits = {
   grace: 5000,
   line: 16 * 1024 * 1024,
   body: 10 * 1024 * 1024,
+  answer: 128 * 1024 * 1024,
   queue: 64,
 }
 

@@ -62,6 +62,7 @@ const LIMITS = {
   grace: timeOrZero,
   line: size,
   body: size,
+  answer: size,
 }
 
 const limits = table({

@@ -3,7 +3,7 @@
  */
 export type KeyRole = 'user' | 'admin'
 
-/** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns. */
+/** Limits of a turn: times in milliseconds, `line`, `body` and `answer` in characters, `queue` in turns. */
 export interface Limits {
   /** Until a process that serves many turns has reported that it is ready. */
   start: number
@@ -21,6 +21,8 @@ export interface Limits {
   line: number
   /** One body of a request or answer. */
   body: number
+  /** What an agent writes in one turn. */
+  answer: number
   /** Turns that may wait for their session, and turns that may wait for a process of their agent. */
   queue: number
 }

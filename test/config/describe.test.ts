@@ -41,6 +41,7 @@ describe('describeConfig', () => {
       grace: '5s',
       line: '16MiB',
       body: '10MiB',
+      answer: '128MiB',
       queue: 64,
     }
     const pool = { warm: 0, max: 8, idle: '10m' }

@@ -77,6 +77,7 @@ describe('a whole file', () => {
       grace: 0,
       line: 1_048_576,
       body: 5_000_000,
+      answer: 128 * 1024 * 1024,
       queue: 0,
     }
     expect(config.limits).toEqual(limits)
@@ -213,6 +214,7 @@ describe('what is left out', () => {
       grace: 5000,
       line: 16_777_216,
       body: 10_485_760,
+      answer: 128 * 1024 * 1024,
       queue: 64,
     })
   })

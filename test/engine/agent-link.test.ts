@@ -47,6 +47,7 @@ const runOf = (command: Command & TurnStart): LinkRun => ({
   command,
   scope: SILENT_SCOPE,
   graceMs: 50,
+  answerLimit: LIMITS.answer,
   loss() {},
   progress() {},
 })
@@ -110,6 +111,24 @@ describe('an agent of one process a turn', () => {
     const { link } = script(`read -r line; printf '%0100d\\n' 1; ${DONE}`, {}, { limits })
     expect(faultOf(await turnOf(link))?.code).toBe('protocol-violation')
     await link.settled()
+  })
+
+  test('that writes more than it may is stopped, in each of its turns', async () => {
+    const { link } = script(`read -r line; while :; do ${TEXT}; done`)
+    const most = TEXT.match(/\{.*\}/)![0].length * 3
+    for (let turn = 0; turn < 2; turn += 1) {
+      const events: TurnEvent[] = []
+      await link.run({ ...runOf(start()), answerLimit: most }).forEach((event) => void events.push(event))
+      expect(types(events)).toEqual([
+        ...['message-start', 'text-delta', 'text-delta', 'text-delta', 'text-delta', 'message-end', 'turn-end'],
+      ])
+      expect(faultOf(events)).toEqual({
+        code: 'protocol-violation',
+        message: `The agent "plain" wrote more than ${most} characters in one turn (limit "answer"), and was stopped; ask it for less, or raise limits.answer.`,
+        retryable: false,
+      })
+      await link.settled()
+    }
   })
 
   test('whose codec throws ends its own turn alone', async () => {

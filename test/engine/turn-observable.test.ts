@@ -68,7 +68,14 @@ function linked(dialect: BackDialect, context: BackContext<unknown>, more: Parti
     idleEvent() {},
     callFailed() {},
   })
-  const run: LinkRun = { command: start(more), scope: SILENT_SCOPE, graceMs: GRACE, loss() {}, progress() {} }
+  const run: LinkRun = {
+    command: start(more),
+    scope: SILENT_SCOPE,
+    graceMs: GRACE,
+    answerLimit: 1e6,
+    loss() {},
+    progress() {},
+  }
   const events: TurnEvent[] = []
   const subscribe = () => link.run(run).subscribe((event) => events.push(event))
   return { backend, link, run, events, subscribe }

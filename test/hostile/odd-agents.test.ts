@@ -54,7 +54,7 @@ describe('an agent that misbehaves', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     gateway = await startGateway(`
 default: zot.patient
-limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 200ms }
+limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 200ms, answer: 40MiB }
 agents:
 ${[...new Set(CELLS.map(lineOf))].join('')}`)
     mkdirSync(join(gateway.folder, 'a-directory'))

@@ -15,7 +15,7 @@ const KIB = 1024
 const BY_FRAMING: readonly Back[] = ['zot', 'agentproc']
 const HEAVY: readonly string[] = [
   ...['line-of-4-mib', 'line-of-16-mib', 'line-over-the-limit', 'thirty-lines-of-1-mib', 'stderr-for-ever'],
-  ...['a-million-blank-lines', 'many-tiny-lines', 'split-characters'],
+  ...['a-million-blank-lines', 'many-tiny-lines', 'split-characters', 'never-stops'],
 ]
 /** Protocols in which something is said before the first prompt, and what only they can do. */
 const GREETING: readonly Back[] = ['zot', 'qwen-code', 'native', 'zene-stream', 'acp', 'claude-code', 'codex']

@@ -47,6 +47,7 @@ export const LIMITS: Limits = {
   grace: 100,
   line: 65_536,
   body: 65_536,
+  answer: 1_048_576,
   queue: 2,
 }
 

@@ -1,15 +1,16 @@
 import { Observable } from 'rxjs'
 import type { CallEnd, Frame, TurnScope } from '../../contract/index.ts'
-import type {
-  Command,
-  CommandOf,
-  Fault,
-  Id,
-  LinkEvent,
-  Loss,
-  TurnEnd,
-  TurnEvent,
-  TurnStart,
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type Loss,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnStart,
 } from '../../model/index.ts'
 import type { AgentSettings, Tape } from '../common/index.ts'
 import { cancelledTurn, failedTurn, redactedLink } from '../events/index.ts'
@@ -25,6 +26,8 @@ export interface LinkRun {
   readonly scope: TurnScope
   /** The time that a cancelled agent has to stop, in milliseconds. */
   readonly graceMs: number
+  /** The most that its agent may write, in characters. */
+  readonly answerLimit: number
   /** Keeps the frames of the turn, where its route wants them. */
   readonly tape?: Tape | undefined
   loss(loss: Loss): void
@@ -132,7 +135,7 @@ export class AgentLink extends AgentWire {
   }
 
   /** Ends the turn that runs from outside, then stops its agent by force. False when no turn runs. */
-  abort(end: TurnEnd, why: 'timeout' | 'cancelled'): boolean {
+  abort(end: TurnEnd, why: 'timeout' | 'cancelled' | 'closed'): boolean {
     const graceMs = this.#run?.graceMs ?? this.agent.limits.grace
     this.#cut = true
     const ran = this.host.abort(end)
@@ -171,6 +174,10 @@ export class AgentLink extends AgentWire {
   override frame(frame: Frame, call: LiveCall): void {
     this.#isSilent = false
     super.frame(frame, call)
+    const run = this.#run
+    if (run && this.host.written > run.answerLimit) {
+      this.abort(failedTurn(run.command.turn, tooMuch(this.agent, run.answerLimit)), 'closed')
+    }
   }
 
   override ended(end: CallEnd): void {
@@ -232,4 +239,10 @@ export class AgentLink extends AgentWire {
     clearTimeout(this.#force)
     this.#force = undefined
   }
+}
+
+/** The fault of a turn whose agent writes more than it may. */
+function tooMuch({ name }: AgentSettings, limit: number): Fault {
+  const what = `The agent "${name}" wrote more than ${limit} characters in one turn (limit "answer")`
+  return fault('protocol-violation', `${what}, and was stopped; ask it for less, or raise limits.answer.`)
 }

@@ -8,6 +8,7 @@ import {
   type CallHead,
   type Frame,
   faultOfEnd,
+  frameText,
 } from '../../contract/index.ts'
 import {
   type AgentEvent,
@@ -44,6 +45,8 @@ interface HostedTurn {
   readonly id: Id
   readonly laws: Subscriber<AgentEvent>
   cancelled: boolean
+  /** The characters that the agent has written for it. */
+  written: number
 }
 
 /**
@@ -96,6 +99,11 @@ export class BackHost<O = unknown> {
     return this.#turn?.laws.closed === false ? this.#turn.id : undefined
   }
 
+  /** The characters that the agent has written for the turn whose events still come. */
+  get written(): number {
+    return this.running === undefined ? 0 : this.#turn!.written
+  }
+
   /** The agent has a turn that it has not ended, although the turn may have its end from outside. */
   get working(): boolean {
     return this.#turn !== undefined
@@ -129,7 +137,7 @@ export class BackHost<O = unknown> {
     const { turn: id } = command
     let turn: HostedTurn | undefined
     const events = new Observable<AgentEvent>((laws) => {
-      turn = { id, laws, cancelled: false }
+      turn = { id, laws, cancelled: false, written: 0 }
       this.#turn = turn
       if (this.asking) this.#asks.clear()
       if (this.dead) this.close()
@@ -169,6 +177,7 @@ export class BackHost<O = unknown> {
   decode(frame: Frame): void {
     const before = this.#direction
     this.#direction = 'response'
+    if (this.#turn) this.#turn.written += frameText(frame).length
     try {
       this.#link.decode(frame)
     } catch (error) {

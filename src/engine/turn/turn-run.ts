@@ -135,11 +135,13 @@ export class TurnRun implements Runner {
   /** One attempt; resolves when the agent is done with it. */
   async #attempt(link: AgentLink, session: AgentSession): Promise<void> {
     const turn = this.#turn
+    const { limits } = turn
     this.#next = undefined
     const events = link.run({
       command: commandFor(turn, session),
       scope: turn.scope,
-      graceMs: turn.limits.grace,
+      graceMs: limits.grace,
+      answerLimit: limits.answer,
       tape: turn.tape,
       loss: (loss) => turn.loss(loss),
       progress: (what) => this.#progress(what),

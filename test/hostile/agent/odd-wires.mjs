@@ -114,6 +114,10 @@ export const WIRES = {
   'no-newline-then-stays': withoutLastEnd(forever),
   'a-million-blank-lines': between((_talk, wire) => wire.raw('\n'.repeat(1_000_000))),
   'many-tiny-lines': amount(Array(20_000).fill('x')),
+  'never-stops': (talk) => {
+    talk.begin()
+    for (;;) talk.text('x'.repeat(65_536))
+  },
   'half-a-line-then-stalls': (talk, wire) => {
     talk.begin()
     pieces(talk, PIECES.slice(0, 1))
