@@ -19,6 +19,8 @@ export interface TurnInfo {
   turn: Id
   agent: string
   back: string
+  /** A digest of the agent's command or URL. */
+  place?: string
   session: string
   model?: string
   /**
@@ -84,7 +86,7 @@ export interface TurnScope {
   /** An event for its span; `about` holds no content. */
   note(what: TurnNote, about?: string): void
   /** Its agent was unavailable; another agent takes the turn. */
-  moved(to: Pick<TurnInfo, 'agent' | 'back'>): void
+  moved(to: Pick<TurnInfo, 'agent' | 'back' | 'place'>): void
   end(view: TurnView): void
 }
 

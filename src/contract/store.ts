@@ -55,12 +55,17 @@ export interface LastTurn {
   ended: boolean
 }
 
+/** The agent that a session was with: the measures of its last turn, as far as they are recorded. */
+export type HeardBy = Partial<Pick<TurnMeasures, 'back' | 'place'>>
+
 /**
  * The measurements of a turn, as listed. `back` is the agent's protocol, `route` the condition of its route. `shape`:
  * its events have no content. `told`: the number of earlier messages that its request brought.
  */
 export interface TurnMeasures {
   back: string
+  /** A digest of the agent's command or URL. */
+  place?: string
   route?: string
   timings: TurnTimings
   usage?: Usage
@@ -181,10 +186,10 @@ export interface Store extends KeyStore {
   findSession(key: SessionKey): Awaitable<SessionRecord | undefined>
   readSession(id: Id): Awaitable<SessionRecord | undefined>
   /**
-   * True when an agent has taken part in the session since its epoch: a turn has run or runs, or there is a message
-   * that is not from a client.
+   * The agent that has taken part in the session since its epoch, by its last turn; undefined when none has: no turn has
+   * run or runs, and there is no message that is not from a client.
    */
-  isUsed(id: Id): Awaitable<boolean>
+  heardBy(id: Id): Awaitable<HeardBy | undefined>
   /**
    * The last used first; `text` is searched in their ids, titles and folders. Undefined when there is no session `before`.
    */

@@ -1,5 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type {
+  HeardBy,
   LastTurn,
   ListedTurn,
   RequestCount,
@@ -35,6 +36,16 @@ export function sessionRecord(row: Row): SessionRecord {
     ...lastTurn(row['last']),
     ...(typeof row['owner'] === 'string' && { owner: { owner: row['owner'], epoch: row['owner_epoch'] as number } }),
   }
+}
+
+/** The agent in a row of `heardBy`; measures that were not recorded are null. */
+export function heardBy({ used, agent }: Row): HeardBy | undefined {
+  if (used !== 1) return undefined
+  const { back, place } = JSON.parse((agent as string | null) ?? '{}') as Record<
+    keyof HeardBy,
+    string | null | undefined
+  >
+  return { ...(back != null && { back }), ...(place != null && { place }) }
 }
 
 function lastTurn(json: SQLOutputValue | undefined): { last?: LastTurn } {

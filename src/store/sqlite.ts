@@ -4,6 +4,7 @@ import type {
   Claim,
   DaySpent,
   EventBlock,
+  HeardBy,
   LeaseRef,
   Listed,
   ListedTurn,
@@ -26,7 +27,7 @@ import { column, keyColumns, keyDigest } from './key-text.ts'
 import { listSessions, listTurns } from './list-rows.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
-import { type Row, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from './rows.ts'
+import { heardBy, type Row, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
 import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
@@ -136,8 +137,8 @@ class SqliteStore implements Store {
     })
   }
 
-  isUsed(id: Id): Awaitable<boolean> {
-    return this.#do(() => this.#sql.isUsed.get(id, id, id)?.['used'] === 1)
+  heardBy(id: Id): Awaitable<HeardBy | undefined> {
+    return this.#do(() => heardBy(this.#sql.heardBy.get(id, id, id, id)!))
   }
 
   listSessions(page: Page): Awaitable<Listed<SessionRecord> | undefined> {

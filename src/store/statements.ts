@@ -14,6 +14,10 @@ const ENDED = `turn, session, tenant, agent, front, owner, epoch, request, start
 /** The condition of turns that are not deleted. */
 const KEPT = `outcome <> '${DELETED}'`
 
+/** The condition of turns of the session's epoch that an agent has taken: none has taken one with one of these codes. */
+const TAKEN = `started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
+  AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')`
+
 /** A row, and the client's id of its session as `named`. */
 const NAMED = 'JOIN (SELECT id AS sid, session AS named FROM sessions) ON sid = session'
 
@@ -47,11 +51,12 @@ const SQL = {
     RETURNING ${SESSION}`,
   findSession: `SELECT ${SESSION} FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?`,
   readSession: `SELECT ${SESSION} FROM sessions WHERE id = ?`,
-  // A turn with one of these codes was taken by no agent.
-  isUsed: `
-    SELECT EXISTS (
-      SELECT 1 FROM turns WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
-      AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
+  heardBy: `
+    SELECT (
+      SELECT json_object('back', json_extract(measures, '$.back'), 'place', json_extract(measures, '$.place'))
+      FROM turns WHERE session = ? AND measures IS NOT NULL AND ${TAKEN} ORDER BY position DESC LIMIT 1
+    ) AS agent, EXISTS (
+      SELECT 1 FROM turns WHERE session = ? AND ${TAKEN}
     ) OR EXISTS (
       SELECT 1 FROM running WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = running.session)
     ) OR EXISTS (

@@ -6,7 +6,7 @@ import { plainTurn } from '../kit/plain.ts'
 const turn = (name: string, ended = true): LastTurn => ({ turn: name, owner: 'there', ended })
 const BACK: Return = {
   record: { id: 'kept', tenant: 'local', agent: 'a', session: 's', conversation: '', createdAt: 1, usedAt: 1 },
-  used: true,
+  heard: {},
 }
 
 /** An absence whose end is in the hands of the test. */

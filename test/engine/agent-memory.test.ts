@@ -9,7 +9,7 @@ function memory(record: Partial<SessionRecord> = {}, used = true) {
   const kept: (string | undefined)[] = []
   const known = new AgentMemory(
     { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1, ...record },
-    used,
+    used ? {} : undefined,
     {
       bind: ({ bound }) => void kept.push(bound),
       transcript: async () => [{ role: 'user', parts: [{ type: 'text', text: 'before' }] }],
@@ -39,8 +39,8 @@ describe('the agent’s own id of a session', () => {
 
   test('is kept once more after a turn of a session that an older version named', () => {
     const { known, kept } = memory({ renamed: true, bound: 'one' }, false)
-    known.served()
-    known.served()
+    known.served(plainAgent(''))
+    known.served(plainAgent(''))
     expect([kept, known.used, known.record.renamed]).toEqual([['one'], true, undefined])
   })
 })
@@ -128,12 +128,95 @@ describe('a conversation', () => {
 test('a session that has gone on in another process is what its record says, and no link has heard of it', () => {
   const { known, kept } = memory({ bound: 'old', epoch: 2 }, false)
   expect(known.isLostOn(PROCESS, 'process')).toBe(false)
-  known.goOn({ ...known.record, bound: 'new', epoch: 3, renamed: true }, true)
+  known.goOn({ ...known.record, bound: 'new', epoch: 3, renamed: true }, {})
   expect([known.record, known.used]).toMatchObject([{ bound: 'new', epoch: 3, renamed: true }, true])
   expect(known.isLostOn(PROCESS, 'process')).toBe(true)
   const { bound: _bound, renamed: _renamed, ...nameless } = known.record
-  known.goOn(nameless, false)
+  known.goOn(nameless, undefined)
   expect([known.record.bound, known.record.renamed, known.used]).toEqual([undefined, undefined, false])
   // What comes from the record is not written back.
   expect(kept).toEqual([])
+})
+
+describe('an agent whose configuration has changed', () => {
+  const before = plainAgent('', { protocol: 'zot' })
+  const complete = () => plainTurn({ command: start({ historyMode: 'complete' }) }).turn
+
+  /** The memory of a session that the agent before has had turns of. */
+  function having(record: Partial<SessionRecord> = {}) {
+    const { known, kept } = memory(record)
+    known.served(before)
+    return { known, kept }
+  }
+
+  test.each(['process', 'named', 'bound', 'resumed'] as const)('has lost it under another protocol: %s', (where) => {
+    for (const link of [PROCESS, ONE_TURN]) {
+      const { known, kept } = having({ bound: 'b' })
+      known.meet(plainAgent('', { protocol: 'acp' }))
+      expect([known.record.bound, kept]).toEqual([undefined, [undefined]])
+      expect(known.isLostOn(link, where)).toBe(true)
+    }
+  })
+
+  test('says so, and is another one once it has had a turn', () => {
+    const { known } = having()
+    const { turn, host } = plainTurn()
+    const agent = plainAgent('', { protocol: 'acp', restore: 'replay' })
+    known.meet(agent)
+    expect(known.restore(turn, agent, true)).toBeUndefined()
+    expect(host.events).toMatchObject([
+      {
+        code: 'session-reset',
+        text: 'The agent of this session had another protocol before: the agent gets the conversation so far.',
+      },
+    ])
+    expect(known.restore(turn, plainAgent('', { restore: 'fail' }), true)?.message).toBe(
+      'The agent of this session has another protocol now; begin a new session.',
+    )
+    known.served(agent)
+    known.meet(agent)
+    expect(known.isLostOn(ONE_TURN, 'named')).toBe(false)
+  })
+
+  test('loses nothing where each request brings the conversation', async () => {
+    const { known } = having()
+    const agent = plainAgent('', { protocol: 'openai' }, { memory: 'request' })
+    known.meet(agent)
+    expect(known.isLostOn(PROCESS, 'request')).toBe(false)
+    expect((await known.tellOf(agent, false, plainTurn().turn)).history).toHaveLength(1)
+  })
+
+  test.each([
+    ['its command', { kind: 'process', command: '/elsewhere' }],
+    ['its URL', { kind: 'http', url: 'http://elsewhere' }],
+  ] as const)('may have lost it under the same protocol: %s', async (_, target) => {
+    const { known } = having({ bound: 'b' })
+    const agent = plainAgent('', { protocol: 'zot', target })
+    known.meet(agent)
+    expect([known.record.bound, known.isLostOn(ONE_TURN, 'bound')]).toEqual(['b', false])
+    const { turn, host } = plainTurn()
+    known.tellChange(turn, 'bound')
+    expect(host.events).toMatchObject([
+      {
+        code: 'agent-changed',
+        text: 'The command or URL of the agent has changed since the last turn: it may not know this session.',
+      },
+    ])
+    known.tellChange(turn, 'request')
+    expect(host.events).toHaveLength(1)
+    // Who sends all of the conversation has the agent get all of it.
+    expect(await known.tellOf(agent, false, complete())).not.toHaveProperty('remembers')
+    expect(await known.tellOf(agent, false, plainTurn().turn)).toMatchObject({ remembers: true })
+    known.served(agent)
+    known.meet(agent)
+    known.tellChange(turn, 'bound')
+    expect(host.events).toHaveLength(1)
+    expect(await known.tellOf(agent, false, complete())).toMatchObject({ remembers: true })
+  })
+
+  test('is the same one where the record does not say which it was', () => {
+    const { known } = memory()
+    known.meet(plainAgent('', { protocol: 'acp' }))
+    expect(known.isLostOn(ONE_TURN, 'named')).toBe(false)
+  })
 })

@@ -239,7 +239,7 @@ describe('a session', () => {
     test('is deleted by the process that has it', async () => {
       await bind()
       const { backend, agent, written } = keeping()
-      const live = sessions.open((await store.readSession('kept'))!, agent, false)
+      const live = sessions.open((await store.readSession('kept'))!, agent, undefined)
       const { turn } = plainTurn({ agent, session: live })
       live.enqueue(turn)
       live.ready(turn)
@@ -311,7 +311,7 @@ async function lived(each: string): Promise<AgentSettings> {
   )
   const record = await store.openSession(key(), 'kept', 3)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const live = sessions.open(record, agent, false)
+  const live = sessions.open(record, agent, undefined)
   const { turn } = plainTurn({ agent, session: live, recorder: { end: () => resolve() } })
   live.enqueue(turn)
   live.ready(turn)

@@ -117,7 +117,7 @@ describe('requests for turns that come at once', () => {
 /** The writes and reads of a store on the way of a turn. */
 const STEPS = [
   'openSession',
-  'isUsed',
+  'heardBy',
   'claim',
   'beginTurn',
   'appendEvents',

@@ -60,7 +60,7 @@ describe('a turn in a session that another process has', () => {
 
   test('does not wait for one of its own process, which are in line here', async () => {
     await begun('a', 1, await lease.hold())
-    expect(await elsewhere.over(turnOf())).toMatchObject({ used: true })
+    expect(await elsewhere.over(turnOf())).toMatchObject({ heard: {} })
   })
 
   test.each([
@@ -78,7 +78,7 @@ describe('a turn in a session that another process has', () => {
     expect(done).toBe(false)
     await store.bindSession('kept', 'its id')
     await store.endTurn({ ...(await store.readTurn(turn))!, endedAt: 30, outcome: 'completed' })
-    expect(await back).toMatchObject({ record: { id: 'kept', bound: 'its id' }, used: true })
+    expect(await back).toMatchObject({ record: { id: 'kept', bound: 'its id' }, heard: {} })
   })
 
   test('does not wait for one whose process is gone, which ends', async () => {
@@ -86,7 +86,7 @@ describe('a turn in a session that another process has', () => {
     now += 5000
     await store.lapseLease({ owner: 'other', epoch: 1000 }, now, LAST_CALL_MS)
     now += LAST_CALL_MS
-    expect(await elsewhere.over(turnOf())).toMatchObject({ used: true })
+    expect(await elsewhere.over(turnOf())).toMatchObject({ heard: {} })
     expect(await store.readTurn('a')).toMatchObject({ outcome: 'failed', code: 'internal' })
   })
 

@@ -89,6 +89,7 @@ test.each([
     turn: 't',
     agent: 'taker',
     back: 'zot',
+    place: expect.stringMatching(/^[0-9a-f]{16}$/),
     session: 's',
     model: 'm',
     route: 'channel=a,front=b*',

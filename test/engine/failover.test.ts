@@ -20,7 +20,7 @@ async function waiting(route: Partial<Route> = {}) {
   const { opener, recorder, turns, breakers, sessions } = parts
   const failover = new Failover({ recorder, opener, log, now: () => 9 })
   const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
-  const session = sessions.open(await opener.record(key, 1), a!, false)
+  const session = sessions.open(await opener.record(key, 1), a!, undefined)
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const peers = { recorder, turns, breakers }
   const { turn, host } = plainTurn({ agent: a!, session, route, peers })
@@ -66,7 +66,7 @@ describe('a turn whose agent could not be used', () => {
   test('is refused where the other session is full', async () => {
     const { failover, turn, opener, sessions, b, over, close } = await waiting({ busy: 'reject' })
     const key = { tenant: 'local', agent: 'b', session: 's', conversation: '' }
-    const full = sessions.open(await opener.record(key, 2), b, false)
+    const full = sessions.open(await opener.record(key, 2), b, undefined)
     const { turn: first } = plainTurn({ agent: b, session: full })
     full.enqueue(first)
     failover.move(turn)

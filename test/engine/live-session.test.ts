@@ -43,7 +43,7 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
     usedAt: 1,
   }
   const pool = new AgentPool(plainAgent(script, more, back), () => false)
-  const live = new LiveSession(record, pool, used, peers)
+  const live = new LiveSession(record, pool, used ? {} : undefined, peers)
   /** Gives it a turn; the events of its client once that has its end. */
   const turn = (): { ended: Promise<TurnEvent[]>; of: ReturnType<typeof plainTurn>['turn'] } => {
     const host = new PlainHost()
@@ -269,7 +269,7 @@ describe('a session that another process has had since', () => {
   const last = { turn: 'theirs', owner: 'there', ended: true }
   const away = (more: Partial<AgentSettings> = {}) => {
     const of = session(ECHO, { persistent: true }, more)
-    of.others.over = { record: { ...of.live.record, bound: 'its new id', epoch: 4 }, used: true }
+    of.others.over = { record: { ...of.live.record, bound: 'its new id', epoch: 4 }, heard: {} }
     return of
   }
 

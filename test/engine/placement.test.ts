@@ -115,7 +115,7 @@ describe('the session of a turn', () => {
     const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
     const record = await opener.record(key, 1)
     expect(record).toMatchObject({ ...key, createdAt: 1, usedAt: 1 })
-    sessions.open(record, named('a'), false)
+    sessions.open(record, named('a'), undefined)
     expect([await opener.record(key, 2), [...live.values()].length]).toEqual([record, 1])
     watch.close()
   })

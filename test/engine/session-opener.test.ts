@@ -45,7 +45,7 @@ async function opened() {
   const record = await parts.opener.record(KEY, 7)
   // Another process may write then.
   await parts.recorder.flush()
-  return { record, live: parts.opener.open(record, AGENT, false) }
+  return { record, live: parts.opener.open(record, AGENT, undefined) }
 }
 
 test('a session in memory is read again only when another process has changed the store', async () => {

@@ -45,16 +45,16 @@ async function served(session: LiveSession): Promise<void> {
 describe('the sessions in memory', () => {
   test('are one for each record, which takes over what the store has now', () => {
     const agent = lasting()
-    const first = sessions.open(recordOf('a', { settings: { mode: 'plan' } }), agent, false)
-    const again = sessions.open(recordOf('a', { settings: { mode: 'act' }, epoch: 4 }), agent, true)
+    const first = sessions.open(recordOf('a', { settings: { mode: 'plan' } }), agent, undefined)
+    const again = sessions.open(recordOf('a', { settings: { mode: 'act' }, epoch: 4 }), agent, {})
     expect(again).toBe(first)
     expect([first.record.settings, first.record.epoch, first.memory.used]).toEqual([{ mode: 'act' }, 4, false])
-    expect(sessions.open(recordOf('b'), agent, true).memory.used).toBe(true)
+    expect(sessions.open(recordOf('b'), agent, {}).memory.used).toBe(true)
     expect([...sessions.live.values()].map(({ record }) => record.id)).toEqual(['a', 'b'])
   })
 
   test('are found by their whole key', () => {
-    sessions.open(recordOf('a', { conversation: 'c' }), lasting(), false)
+    sessions.open(recordOf('a', { conversation: 'c' }), lasting(), undefined)
     const key = { tenant: 'local', agent: 'plain', session: 'a', conversation: 'c' }
     expect(sessions.live.find(key)?.record.id).toBe('a')
     for (const other of [{ tenant: 'x' }, { agent: 'x' }, { session: 'x' }, { conversation: '' }]) {
@@ -68,11 +68,11 @@ describe('the sessions in memory', () => {
   test('forget one that is closed, and not one that took its place', () => {
     const live = new LiveSessions()
     const agent = lasting()
-    const old = sessions.open(recordOf('a'), agent, false)
+    const old = sessions.open(recordOf('a'), agent, undefined)
     live.add(old)
     old.close()
     expect(sessions.live.get('a')).toBeUndefined()
-    const next = sessions.open(recordOf('a'), agent, false)
+    const next = sessions.open(recordOf('a'), agent, undefined)
     live.add(next)
     live.delete(old)
     expect([live.get('a'), sessions.live.get('a')]).toEqual([next, next])
@@ -82,7 +82,7 @@ describe('the sessions in memory', () => {
 
   test('give up the process that has been idle for longest', async () => {
     const agent = lasting()
-    const [first, second] = ['a', 'b'].map((id) => sessions.open(recordOf(id), agent, false))
+    const [first, second] = ['a', 'b'].map((id) => sessions.open(recordOf(id), agent, undefined))
     await served(second!)
     await served(first!)
     expect(sessions.live.idleOf(agent)).toBe(first)
@@ -97,7 +97,7 @@ describe('sessions without work and without a process', () => {
   const agent = plainAgent(serving(DONE))
   const ids = (): string[] => [...sessions.live.values()].map(({ record }) => record.id)
   const rested = (id: string, of = agent): LiveSession => {
-    const session = sessions.open(recordOf(id), of, false)
+    const session = sessions.open(recordOf(id), of, undefined)
     session.restWhenIdle()
     return session
   }
@@ -115,7 +115,7 @@ describe('sessions without work and without a process', () => {
 
   test('stay while one has a turn, or is about to get one', async () => {
     const [opened, busy] = [rested('opened'), rested('busy')]
-    sessions.open(recordOf('opened'), agent, false)
+    sessions.open(recordOf('opened'), agent, undefined)
     const { turn } = plainTurn({ agent, session: busy })
     busy.enqueue(turn)
     busy.ready(turn)
@@ -129,7 +129,7 @@ describe('sessions without work and without a process', () => {
 
   test('are not those that have a process, until it is gone', async () => {
     const [kept, evicted, exited] = ['kept', 'evicted', 'exited'].map((id) =>
-      sessions.open(recordOf(id), lasting(), false),
+      sessions.open(recordOf(id), lasting(), undefined),
     )
     for (const session of [evicted!, kept!, exited!]) await served(session)
     for (const id of many()) rested(id)
@@ -146,7 +146,7 @@ describe('sessions without work and without a process', () => {
 describe('another configuration of an agent', () => {
   test('ends its sessions without a turn, and its processes', async () => {
     const [old, next] = [lasting(), lasting()]
-    const session = sessions.open(recordOf('a'), old, false)
+    const session = sessions.open(recordOf('a'), old, undefined)
     await served(session)
     const { link } = session
     sessions.retire(new Map([['plain', next]]))
@@ -155,20 +155,20 @@ describe('another configuration of an agent', () => {
 
   test('is for the next turn of a session that has one', async () => {
     const [old, next] = [lasting(), lasting()]
-    const session = sessions.open(recordOf('a'), old, false)
+    const session = sessions.open(recordOf('a'), old, undefined)
     const { turn } = plainTurn({ agent: old, session })
     session.enqueue(turn)
     session.ready(turn)
     sessions.retire(new Map([['plain', next]]))
     expect([sessions.live.get('a'), session.pool.agent]).toEqual([session, old])
-    sessions.open(recordOf('a'), next, true)
+    sessions.open(recordOf('a'), next, {})
     expect(session.nextPool.agent).toBe(next)
     turn.cancel()
   })
 
   test('that is the same changes nothing', () => {
     const agent = lasting()
-    const session = sessions.open(recordOf('a'), agent, false)
+    const session = sessions.open(recordOf('a'), agent, undefined)
     sessions.retire(new Map([['plain', agent]]))
     expect([sessions.live.get('a'), session.pool.retired]).toEqual([session, false])
   })
@@ -179,7 +179,7 @@ test('the room for an agent is its share among the replicas that run it', () => 
   expect(sessions.roomFor(agent)).toBe(8)
   sessions.share((name) => (name === agent.name ? 3 : 1))
   expect(sessions.roomFor(agent)).toBe(4)
-  sessions.open(recordOf('a'), agent, false)
+  sessions.open(recordOf('a'), agent, undefined)
   expect(sessions.roomFor(agent)).toBe(4)
   sessions.share(() => 2)
   expect(sessions.roomFor(agent)).toBe(6)
@@ -190,6 +190,6 @@ test('the model of an agent is what a process of it has said, else what it is co
   const configured = { ...agent, name: 'other', dialect: { ...agent.dialect } }
   configured.dialect.back = { ...agent.dialect.back, configuredModel: () => 'set' }
   expect([sessions.modelOf(agent), sessions.modelOf(configured)]).toEqual([undefined, 'set'])
-  await served(sessions.open(recordOf('a'), agent, false))
+  await served(sessions.open(recordOf('a'), agent, undefined))
   expect(sessions.modelOf(agent)).toBe('m1')
 })

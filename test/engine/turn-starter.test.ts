@@ -20,7 +20,7 @@ async function starting(options: EntryOptions = {}) {
   const peers = { recorder, breakers, turns, figures: { ended() {} }, failover: { move() {} }, log: SILENT_LOG }
   const starter = new TurnStarter({ turns, recorder, watch, watches, now: () => 9, clean: (text) => text }, peers)
   const key = { tenant: 'local', agent: 'plain', session: 's', conversation: '' }
-  const session = sessions.open(await opener.record(key, 1), agent, false)
+  const session = sessions.open(await opener.record(key, 1), agent, undefined)
   const place: Place = { agents: [agent], session }
   const { entry, host } = entryFor(agent, options)
   const over = new Promise<void>((resolve) => {

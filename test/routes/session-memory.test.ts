@@ -171,6 +171,28 @@ describe('one process for all sessions', () => {
     }
   })
 
+  test.each(NAMES)(
+    'of %s, which a reload turns into an agent of another protocol: the client is told',
+    async (agent) => {
+      const told: unknown[] = []
+      for (const of of [gateway, strict]) {
+        const { settings } = of.engine
+        const id = `other-than-${agent}`
+        await turn(of, agent, { id }, 'one')
+        const other = settings.agents.get(agent === 'native' ? 'zene' : 'native')!
+        of.engine.reload({ ...settings, agents: new Map([...settings.agents, [agent, { ...other, name: agent }]]) })
+        const { known, notices, fault } = await turn(of, agent, { id }, 'two')
+        told.push([known, notices, fault])
+        of.engine.reload(settings)
+      }
+      const said = 'The agent of this session had another protocol before: the agent starts a new session.'
+      expect(told).toEqual([
+        [[], [said], undefined],
+        [undefined, [], 'The agent of this session has another protocol now; begin a new session.'],
+      ])
+    },
+  )
+
   test('of qwen-code: a session is gone on with in one process that is started for it', async () => {
     const starts = `${gateway.folder}/qwen-code/starts`
     rmSync(starts, { force: true })

@@ -127,25 +127,43 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.findSession({ ...KEY, conversation: 'other' })).toBeUndefined()
       })
 
+      it('knows the agent of the last turn that one has taken', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        const end = (turn: string, back: string, more: object = {}) =>
+          store.endTurn({
+            ...TURN,
+            turn,
+            endedAt: 200,
+            outcome: 'completed',
+            measures: { back, timings: {}, ...more },
+          })
+        await end('one', 'zot')
+        expect(await store.heardBy('S1')).toEqual({ back: 'zot' })
+        await end('two', 'acp', { place: 'p' })
+        expect(await store.heardBy('S1')).toEqual({ back: 'acp', place: 'p' })
+        await store.endTurn({ ...TURN, turn: 'three', endedAt: 201, outcome: 'failed', code: 'agent-unavailable' })
+        expect(await store.heardBy('S1')).toEqual({ back: 'acp', place: 'p' })
+      })
+
       it('knows whether an agent has taken part in a session', async () => {
         await store.openSession(KEY, 'S1', 1)
-        expect(await store.isUsed('S1')).toBe(false)
+        expect(await store.heardBy('S1')).toBeUndefined()
         await store.beginTurn(TURN)
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
         await store.endTurn({ ...TURN, endedAt: 200, outcome: 'failed', code: 'overloaded' })
-        expect(await store.isUsed('S1')).toBe(false)
+        expect(await store.heardBy('S1')).toBeUndefined()
         const end = { endedAt: 200, outcome: 'failed' } as const
         for (const code of ['agent-unavailable', 'session-busy', 'session-not-found']) {
           await store.endTurn({ ...TURN, ...end, turn: code, code })
-          expect(await store.isUsed('S1')).toBe(false)
+          expect(await store.heardBy('S1')).toBeUndefined()
         }
         await store.endTurn({ ...TURN, ...end, turn: 'tried', code: 'timeout' })
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
         await store.prune(300, 99)
         await store.appendMessage('S1', message('asked'))
-        expect(await store.isUsed('S1')).toBe(false)
+        expect(await store.heardBy('S1')).toBeUndefined()
         await store.appendMessage('S1', answer('answered'))
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
       })
 
       it('adds up the usage of its turns, also of deleted ones; what no turn told stays unknown', async () => {
@@ -380,11 +398,11 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
       it('knows a cleared session for one that no agent has taken part in', async () => {
         await store.endTurn({ ...TURN, startedAt: 4, endedAt: 4, outcome: 'completed' })
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
         await store.clearSession('S1', 5)
-        expect(await store.isUsed('S1')).toBe(false)
+        expect(await store.heardBy('S1')).toBeUndefined()
         await store.beginTurn({ ...TURN, turn: 't2', startedAt: 5 })
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
       })
     })
 
@@ -671,7 +689,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readMessages('S1', 't1')).toEqual([message('t1'), answer('t1')])
         expect(await store.usageOf('S1')).toEqual({ input: 30 })
         await store.deleteTurn('t1')
-        expect(await store.isUsed('S1')).toBe(true)
+        expect(await store.heardBy('S1')).toEqual({})
         await store.prune(30, 9)
         expect([await store.readMessages('S1'), await store.usageOf('S1')]).toEqual([[], { input: 30 }])
       })

@@ -2,6 +2,7 @@ import type {
   Claim,
   DaySpent,
   EventBlock,
+  HeardBy,
   LastTurn,
   LeaseRef,
   Listed,
@@ -103,15 +104,17 @@ export class StoreModel implements Store {
     return session && this.#record(session)
   }
 
-  isUsed(id: Id): boolean {
+  heardBy(id: Id): HeardBy | undefined {
     const { epoch = 0 } = this.#session(id) ?? {}
     const isNew = ({ session, startedAt }: TurnRecord): boolean => session === id && startedAt >= epoch
     const said = (this.#between.get(id) ?? []).flatMap(({ messages }) => messages)
-    return (
-      this.running.some(isNew) ||
-      this.ended.some(({ record }) => isNew(record) && !within(record.code ?? '', UNTAKEN)) ||
-      said.some(({ role }) => role !== 'user')
-    )
+    const taken = this.ended.filter(({ record }) => isNew(record) && !within(record.code ?? '', UNTAKEN))
+    const [last] = taken
+      .filter(({ record, deleted }) => record.measures && !deleted)
+      .sort((a, b) => b.position - a.position)
+    if (!this.running.some(isNew) && taken.length === 0 && !said.some(({ role }) => role !== 'user')) return undefined
+    const { back, place } = last?.record.measures ?? {}
+    return { ...(back !== undefined && { back }), ...(place !== undefined && { place }) }
   }
 
   listSessions({ tenant, agent, text, before, limit }: Page): Listed<SessionRecord> | undefined {

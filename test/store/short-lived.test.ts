@@ -36,7 +36,7 @@ type Reads =
   | 'findKnown'
   | 'findSession'
   | 'hasOtherLease'
-  | 'isUsed'
+  | 'heardBy'
   | 'lostTurns'
   | `list${string}`
   | `read${string}`

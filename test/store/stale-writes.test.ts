@@ -18,7 +18,7 @@ type Read =
   | 'replicas'
   | 'findSession'
   | 'readSession'
-  | 'isUsed'
+  | 'heardBy'
   | 'listSessions'
   | 'usageOf'
   | 'readMessages'

@@ -132,7 +132,7 @@ const turnConditions = fc.record(
 const STEPS = {
   openSession: step('openSession', key, (store, at, { now }) => store.openSession(KEYS[at]!, `S${now}`, now)),
   findSession: step('findSession', key, (store, at) => store.findSession(KEYS[at]!)),
-  isUsed: step('isUsed', key, (store, at, place) => store.isUsed(idOf(at, place))),
+  heardBy: step('heardBy', key, (store, at, place) => store.heardBy(idOf(at, place))),
   listSessions: step('listSessions', fc.tuple(page, fc.boolean()), (store, [given, after], place) => {
     const before = after ? place.model.sessions.at(-1)?.id : undefined
     return store.listSessions({ ...given, ...(before !== undefined && { before }) })
@@ -283,10 +283,10 @@ const GROUPS: Readonly<Record<string, readonly (keyof typeof STEPS)[]>> = {
     'unfinishedTurns',
     'markDelivered',
     'findSession',
-    'isUsed',
+    'heardBy',
     'deleteSession',
   ],
-  ends: ['deleteTurn', 'endTurn', 'usageOf', 'findKnown', 'isUsed', 'clearSession', 'appendMessage', 'prune'],
+  ends: ['deleteTurn', 'endTurn', 'usageOf', 'findKnown', 'heardBy', 'clearSession', 'appendMessage', 'prune'],
   events: ['takeLease', 'dropLease', 'deleteTurn', 'beginTurn', 'appendEvents', 'readEvents', 'endTurn', 'prune'],
   leases: ['beginTurn', 'takeLease', 'renewLease', 'lapseLease', 'hasOtherLease', 'dropLease', 'lostTurns', 'prune'],
   uses: [

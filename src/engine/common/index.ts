@@ -1,3 +1,4 @@
+export { placeOf } from './agent-place.ts'
 export { elapsed, steadyFrom } from './clock.ts'
 export { DRAINING, LOST, MOVED, UNWRITABLE } from './faults.ts'
 export {

@@ -2,7 +2,7 @@ import type { Route, SessionKey, SessionSettings, TurnInfo } from '../../contrac
 import type { Command, Fault, Loss, SessionRef, TurnStart } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
-import { type AgentSettings, newId } from '../common/index.ts'
+import { type AgentSettings, newId, placeOf } from '../common/index.ts'
 import type { Keyed, Told } from '../record/index.ts'
 import type { RouteChoice } from './router.ts'
 
@@ -76,7 +76,7 @@ export function infoOf({ command, exchange, route: { when, journal } }: Entry, a
   return {
     turn: command.turn,
     agent: agent.name,
-    back: agent.protocol,
+    ...placeOf(agent),
     session: command.session?.id ?? '',
     ...(model !== undefined && { model }),
     ...(asked.length > 0 && { route: asked.join(',') }),

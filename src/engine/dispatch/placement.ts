@@ -1,4 +1,4 @@
-import type { Awaitable, Route, SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, HeardBy, Route, SessionRecord } from '../../contract/index.ts'
 import type { Command, Fault, TurnStart } from '../../model/index.ts'
 import type { Breakers } from '../agent/index.ts'
 import { refusalFor, steeringLosses } from '../carry/index.ts'
@@ -32,17 +32,17 @@ export class Placement {
 
   /** An agent that can be used, and the session of the turn on it; or the reason why there is none. */
   find(entry: Entry, record: SessionRecord, at: number): Awaitable<Place | Fault> {
-    const used = this.#opener.isUsed(record, at)
-    if (used instanceof Promise) return used.then((known) => this.#choose(entry, record, at, known))
-    return this.#choose(entry, record, at, used)
+    const heard = this.#opener.heardBy(record, at)
+    if (heard instanceof Promise) return heard.then((by) => this.#choose(entry, record, at, by))
+    return this.#choose(entry, record, at, heard)
   }
 
-  #choose(entry: Entry, record: SessionRecord, at: number, used: boolean): Awaitable<Place | Fault> {
+  #choose(entry: Entry, record: SessionRecord, at: number, heard: HeardBy | undefined): Awaitable<Place | Fault> {
     const { agent: first } = entry
     const agents = [first, ...this.#fallback(entry)]
     const agent = this.#breakers.choose(agents)
     if (!agent) return this.#breakers.refusal(first)
-    if (agent === first) return { agents, session: this.#opener.open(record, agent, used) }
+    if (agent === first) return { agents, session: this.#opener.open(record, agent, heard) }
     const session = this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
     return session.then((other) => ({ agents: agents.slice(agents.indexOf(agent)), session: other }))
   }

@@ -1,4 +1,4 @@
-import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
+import type { Awaitable, HeardBy, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
@@ -80,14 +80,14 @@ export class SessionOpener {
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 
-  /** True when the conversation has had turns before; sessions in memory know that themselves. */
-  isUsed({ id, createdAt }: SessionRecord, at: number): Awaitable<boolean> {
-    return createdAt !== at && !this.#sessions.live.get(id) && this.#store.isUsed(id)
+  /** The agent that has taken part in the conversation; sessions in memory know that themselves. */
+  heardBy({ id, createdAt }: SessionRecord, at: number): Awaitable<HeardBy | undefined> {
+    return createdAt === at || this.#sessions.live.get(id) ? undefined : this.#store.heardBy(id)
   }
 
-  /** The session of a record on its agent; `used` says whether the conversation had turns before. */
-  open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
-    return this.#sessions.open(record, agent, used)
+  /** The session of a record on its agent; `heard` is the agent that has taken part in it, if one has. */
+  open(record: SessionRecord, agent: AgentSettings, heard: HeardBy | undefined): LiveSession {
+    return this.#sessions.open(record, agent, heard)
   }
 
   /**
@@ -96,7 +96,7 @@ export class SessionOpener {
    */
   async openInstead(key: SessionKey, agent: AgentSettings, at: number, from?: SessionSettings): Promise<LiveSession> {
     const record = await this.record(key, at)
-    const session = this.#sessions.open(record, agent, await this.isUsed(record, at))
+    const session = this.#sessions.open(record, agent, await this.heardBy(record, at))
     if (from?.mode !== undefined) await this.inherit(session.record, { mode: from.mode })
     return session
   }

@@ -29,7 +29,7 @@ export class Elsewhere implements OtherProcesses {
     while (!turn.ended && (await this.#runBefore(turn, id)))
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     const record = turn.ended ? undefined : await this.#store.readSession(id)
-    return record && { record, used: await this.#store.isUsed(id) }
+    return record && { record, heard: await this.#store.heardBy(id) }
   }
 
   /**

@@ -1,11 +1,11 @@
-import type { LastTurn, SessionRecord } from '../../contract/index.ts'
+import type { HeardBy, LastTurn, SessionRecord } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import type { Turn } from '../turn/index.ts'
 
-/** The session's record when it comes back, and whether an agent has taken part in the session. */
+/** The session's record when it comes back, and the agent that has taken part in the session, if one has. */
 export interface Return {
   record: SessionRecord
-  used: boolean
+  heard: HeardBy | undefined
 }
 
 /** The other processes that run turns of the same sessions. */

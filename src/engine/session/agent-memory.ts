@@ -1,8 +1,9 @@
-import type { Awaitable, Memory, SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, HeardBy, Memory, SessionRecord } from '../../contract/index.ts'
 import { type Fault, fault, type Id, type Message } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
-import { type AgentSettings, newId, type SessionNames, sessionNames } from '../common/index.ts'
+import { type AgentSettings, newId, placeOf, type SessionNames, sessionNames } from '../common/index.ts'
 import type { AgentSession, Turn } from '../turn/index.ts'
+import { changeOf, isLost, LOST } from './lost-session.ts'
 
 /** The record of sessions, as a live session writes and reads it. */
 export interface SessionRecorder {
@@ -14,17 +15,6 @@ export interface SessionRecorder {
   unasked(session: SessionRecord, text: string, at: number): void
 }
 
-/** The reasons why an agent does not know a conversation, as texts of a refusal and of a notice. */
-const GONE = ['The process of this session is gone', 'The process of this session was gone'] as const
-const FORGOTTEN = [
-  'The agent does not know this session any more',
-  'The agent did not know this session any more',
-] as const
-const WENT_ON = [
-  'The session has gone on in another process of the gateway',
-  'The session had gone on in another process of the gateway',
-] as const
-
 /** The part of a session's conversation that its agent knows, and the names of it there. */
 export class AgentMemory {
   readonly record: SessionRecord
@@ -33,15 +23,32 @@ export class AgentMemory {
   #primed: AgentLink | undefined
   /** The names of the session since its last reset, for the agent that it has. */
   #named: { agent: AgentSettings; names: SessionNames } | undefined
-  /** The conversation has had turns before. */
-  used: boolean
+  /** The agent that has taken part in the conversation. */
+  #heard: HeardBy | undefined
+  /** What the configuration has changed of the agent since then. */
+  #change: keyof HeardBy | undefined
   /** The session has gone on in another process since the last turn here. */
   #wentOn = false
 
-  constructor(record: SessionRecord, used: boolean, recorder: SessionRecorder) {
+  /** `heard` is the agent that has taken part in it, if one has. */
+  constructor(record: SessionRecord, heard: HeardBy | undefined, recorder: SessionRecorder) {
     this.record = record
-    this.used = used
+    this.#heard = heard
     this.#recorder = recorder
+  }
+
+  /** The conversation has had turns before. */
+  get used(): boolean {
+    return this.#heard !== undefined
+  }
+
+  /**
+   * Notes the agent of the next turn, which the configuration may have changed. One of another protocol knows no session
+   * of this one, by whatever id.
+   */
+  meet(agent: AgentSettings): void {
+    this.#change = changeOf(this.#heard, agent)
+    if (this.#change === 'back') this.bind(undefined)
   }
 
   /** The names that an agent is told. */
@@ -54,17 +61,17 @@ export class AgentMemory {
 
   /** The agent has forgotten the conversation, or must. */
   forget(epoch: number | undefined): void {
-    this.used = false
+    this.#heard = this.#change = undefined
     this.#named = undefined
     delete this.record.bound
     delete this.record.renamed
     if (epoch !== undefined) this.record.epoch = epoch
   }
 
-  /** The session has gone on in another process, which left this record. `used`: an agent has taken part in it. */
-  goOn({ bound, renamed, epoch }: SessionRecord, used: boolean): void {
+  /** The session has gone on in another process, which left this record, with this agent. */
+  goOn({ bound, renamed, epoch }: SessionRecord, heard: HeardBy | undefined): void {
     this.forget(epoch)
-    this.used = used
+    this.#heard = heard
     this.#primed = undefined
     this.#wentOn = true
     if (bound !== undefined) this.record.bound = bound
@@ -90,7 +97,8 @@ export class AgentMemory {
 
   /** Notes that a link gets a turn. True when the agent, which keeps the conversation in `memory`, has lost it. */
   isLostOn(link: AgentLink, memory: Memory): boolean {
-    const lost = this.used && link !== this.#primed && isLost(memory, this.record, link)
+    const isOther = this.#change === 'back' && memory !== 'request'
+    const lost = this.used && link !== this.#primed && (isOther || isLost(memory, this.record, link))
     this.#primed = link
     return lost
   }
@@ -101,12 +109,20 @@ export class AgentMemory {
    */
   restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
     if (turn.command.historyMode === 'complete') return undefined
-    const [now, before] = this.#wentOn ? WENT_ON : ofProcess ? GONE : FORGOTTEN
+    const reason = ofProcess ? 'process' : 'forgotten'
+    const [now, before] = LOST[this.#wentOn ? 'wentOn' : this.#change === 'back' ? 'protocol' : reason]
     if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
     turn.scope.note('session-reset')
     const told = restore === 'replay' ? 'the agent gets the conversation so far' : 'the agent starts a new session'
     turn.notice('warning', 'session-reset', `${before}: ${told}.`)
     return undefined
+  }
+
+  /** Tells the client that the agent, which keeps the conversation in `memory`, may not be the one that has heard it. */
+  tellChange(turn: Turn, memory: Memory): void {
+    if (this.#change !== 'place' || memory === 'request' || turn.command.historyMode === 'complete') return
+    const text = 'The command or URL of the agent has changed since the last turn: it may not know this session.'
+    turn.notice('warning', 'agent-changed', text)
   }
 
   /**
@@ -115,7 +131,9 @@ export class AgentMemory {
    */
   tellOf(agent: AgentSettings, lost: boolean, { command }: Pick<Turn, 'command'>): Awaitable<AgentSession> {
     const stateless = agent.dialect.back.memory(agent.context) === 'request'
-    const known = this.#knownTo(agent, this.used && !lost && !stateless)
+    // A client that sends all of the conversation has it where an agent may not have heard it.
+    const isSure = this.#change !== 'place' || command.historyMode !== 'complete'
+    const known = this.#knownTo(agent, this.used && !lost && !stateless && isSure)
     const replays = lost ? agent.restore === 'replay' : this.used && stateless
     if (!replays || command.historyMode === 'complete') return known
     return this.#recorder
@@ -134,23 +152,10 @@ export class AgentMemory {
   }
 
   /** The agent has run a turn of it. */
-  served(): void {
-    this.used = true
+  served(agent: AgentSettings): void {
+    this.#heard = placeOf(agent)
+    this.#change = undefined
     this.#wentOn = false
     if (this.record.renamed) this.bind(this.record.bound)
-  }
-}
-
-/** True when an agent that keeps its sessions in `memory` cannot know this one, on a link that has not had a turn of it. */
-function isLost(memory: Memory, { bound, renamed }: SessionRecord, { persistent }: AgentLink): boolean {
-  switch (memory) {
-    case 'process':
-      return persistent
-    case 'named':
-      return renamed === true && bound === undefined
-    case 'request':
-      return false
-    default:
-      return persistent && bound === undefined
   }
 }

@@ -1,4 +1,4 @@
-import type { CallEnd, SessionRecord } from '../../contract/index.ts'
+import type { CallEnd, HeardBy, SessionRecord } from '../../contract/index.ts'
 import type { Fault, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, AgentPool, LinkOwner, Replies } from '../agent/index.ts'
 import { type EngineLog, elapsed, type SessionNames } from '../common/index.ts'
@@ -53,9 +53,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   /** The content of its last turn may be written down. */
   #keepsContent = true
 
-  /** `used` says that the conversation had turns before. */
-  constructor(record: SessionRecord, pool: AgentPool, used: boolean, peers: SessionPeers) {
-    this.memory = new AgentMemory(record, used, peers.recorder)
+  /** `heard` is the agent that has taken part in the conversation, if one has. */
+  constructor(record: SessionRecord, pool: AgentPool, heard: HeardBy | undefined, peers: SessionPeers) {
+    this.memory = new AgentMemory(record, heard, peers.recorder)
     this.nextPool = pool
     this.#link = new SessionLink(pool, this)
     this.#peers = peers
@@ -203,6 +203,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.wake()
     if (this.#absence?.lasts) await this.#comeBack(turn, this.#absence)
     if (turn.ended) return
+    this.memory.meet(pool.agent)
     const { bound, settings } = this.record
     const opened = this.#link.open(turn, pool, { bound, cwd: settings?.cwd })
     const link = opened instanceof Promise ? await opened : opened
@@ -221,7 +222,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     const back = await absence.end(turn)
     if (!back) return
     this.release()
-    this.memory.goOn(back.record, back.used)
+    this.memory.goOn(back.record, back.heard)
   }
 
   /**
@@ -254,6 +255,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
       turn.fail(why)
       return false
     }
+    if (!lost) this.memory.tellChange(turn, this.pool.memory)
     this.#between?.tell(turn)
     this.#between = undefined
     this.#keepsContent = keepsContent(turn)
@@ -261,7 +263,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     const again = await turn.run(link, told instanceof Promise ? await told : told)
     link.rest()
     // An agent that was never ready knows nothing of the turn.
-    if (link.ready && !again) this.memory.served()
+    if (link.ready && !again) this.memory.served(this.pool.agent)
     return again
   }
 

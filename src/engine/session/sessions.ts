@@ -1,4 +1,4 @@
-import type { Hooks, SessionRecord } from '../../contract/index.ts'
+import type { HeardBy, Hooks, SessionRecord } from '../../contract/index.ts'
 import { AgentPool, type CommandReply, type ProcessCommand, placesOf, SILENT_SCOPE } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { LiveSession, type SessionPeers } from './live-session.ts'
@@ -28,8 +28,8 @@ export class Sessions {
     for (const agent of agents) if (agent.pool.warm > 0 && !agent.away) this.#pool(agent).refill()
   }
 
-  /** The live session of a record; `used` says whether the conversation had turns before. */
-  open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
+  /** The live session of a record; `heard` is the agent that has taken part in the conversation, if one has. */
+  open(record: SessionRecord, agent: AgentSettings, heard: HeardBy | undefined): LiveSession {
     const known = this.live.get(record.id)
     if (known) {
       known.wake()
@@ -37,7 +37,7 @@ export class Sessions {
       if (record !== known.record) known.adopt(record)
       return known
     }
-    const session = new LiveSession(record, this.#pool(agent), used, this.#peers)
+    const session = new LiveSession(record, this.#pool(agent), heard, this.#peers)
     if (record.last?.ended === false) session.adopt(record)
     this.live.add(session)
     return session

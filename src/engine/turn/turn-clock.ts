@@ -40,7 +40,7 @@ export class TurnClock implements TurnScope {
   readonly #timings: TurnTimings = {}
   readonly #route: string | undefined
   readonly #calls: ClockedCall[] = []
-  #back: string
+  #agent: Pick<TurnInfo, 'back' | 'place'>
   #usage: Usage | undefined
   #waitsSince: number
   #ranAt = 0
@@ -52,7 +52,7 @@ export class TurnClock implements TurnScope {
     this.#init = init
     this.carrier = init.inner.carrier
     this.front = init.front
-    this.#back = init.info.back
+    this.#agent = init.info
     this.#route = init.info.route
     this.#waitsSince = init.now()
   }
@@ -76,7 +76,8 @@ export class TurnClock implements TurnScope {
   get measures(): TurnMeasures {
     const trace = traceIdOf(this.carrier)
     return {
-      back: this.#back,
+      back: this.#agent.back,
+      ...(this.#agent.place !== undefined && { place: this.#agent.place }),
       ...(this.#route !== undefined && { route: this.#route }),
       timings: { ...this.#timings },
       ...(this.#usage && { usage: this.#usage }),
@@ -128,8 +129,8 @@ export class TurnClock implements TurnScope {
     this.#init.inner.note(what, about)
   }
 
-  moved(to: Pick<TurnInfo, 'agent' | 'back'>): void {
-    this.#back = to.back
+  moved(to: Pick<TurnInfo, 'agent' | 'back' | 'place'>): void {
+    this.#agent = to
     this.#waitsSince = this.#init.now()
     this.#enter('queued')
     this.#init.inner.moved(to)

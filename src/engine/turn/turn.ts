@@ -15,7 +15,15 @@ import {
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AbortSignalLike, type AgentSettings, LOST, limitsOf, type Tape, type Wire } from '../common/index.ts'
+import {
+  type AbortSignalLike,
+  type AgentSettings,
+  LOST,
+  limitsOf,
+  placeOf,
+  type Tape,
+  type Wire,
+} from '../common/index.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
@@ -172,7 +180,7 @@ export class Turn {
     this.timer.moveTo(agent.name, this.limits)
     this.losses.clear()
     this.audience.moved(agent.name)
-    this.scope.moved({ agent: agent.name, back: agent.protocol })
+    this.scope.moved({ agent: agent.name, ...placeOf(agent) })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.peers.failover.move(this)
   }

@@ -33,11 +33,17 @@ export const findSession = (key: SessionKey): string =>
   sql`SELECT ${SESSION} FROM sessions WHERE key = ${keyDigest(key)}`
 export const readSession = (id: Id): string => sql`SELECT ${SESSION} FROM sessions WHERE id = ${id}`
 
-/** Reads whether an agent has heard anything in the session: a turn with one of these codes was taken by none. */
-export const isUsed = (id: Id): string => sql`
-  SELECT CAST(EXISTS (
-    SELECT 1 FROM turns WHERE session = ${id} AND started_at >= (SELECT epoch FROM sessions WHERE id = ${id})
-    AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
+/** The condition of turns of the session's epoch that an agent has taken: none has taken one with one of these codes. */
+const TAKEN = new Raw(`started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
+  AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')`)
+
+/** Reads whether an agent has heard anything in the session, and which one was the last. */
+export const heardBy = (id: Id): string => sql`
+  SELECT (
+    SELECT json_build_object('back', measures::json ->> 'back', 'place', measures::json ->> 'place')::text
+    FROM turns WHERE session = ${id} AND measures IS NOT NULL AND ${TAKEN} ORDER BY position DESC LIMIT 1
+  ) AS agent, CAST(EXISTS (
+    SELECT 1 FROM turns WHERE session = ${id} AND ${TAKEN}
   ) OR EXISTS (
     SELECT 1 FROM running WHERE session = ${id} AND started_at >= (SELECT epoch FROM sessions WHERE id = ${id})
   ) OR EXISTS (SELECT 1 FROM messages WHERE session = ${id} AND answered = 1) AS INT) AS used`

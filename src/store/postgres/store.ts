@@ -1,6 +1,7 @@
 import type {
   Claim,
   EventBlock,
+  HeardBy,
   LeaseRef,
   Listed,
   ListedTurn,
@@ -19,7 +20,7 @@ import type {
 } from '../../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../../model/index.ts'
 import { StoreError } from '../errors.ts'
-import { type Row, requestCount, sessionRecord, spentSum, turnRecord } from '../rows.ts'
+import { heardBy, type Row, requestCount, sessionRecord, spentSum, turnRecord } from '../rows.ts'
 import * as claims from './claim-statements.ts'
 import type { Connector } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
@@ -87,8 +88,8 @@ export class PostgresStore implements SharedStore {
     return row && sessionRecord(row)
   }
 
-  async isUsed(id: Id): Promise<boolean> {
-    return (await this.#row(sessions.isUsed(id)))!['used'] === 1
+  async heardBy(id: Id): Promise<HeardBy | undefined> {
+    return heardBy((await this.#row(sessions.heardBy(id)))!)
   }
 
   listSessions(page: Page): Promise<Listed<SessionRecord> | undefined> {
