@@ -163,7 +163,8 @@ export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 
 /**
  * The persistent state of the gateway. One contract test suite runs against every driver. Reads and writes take effect in
- * the order in which they are called, also while earlier ones have not resolved.
+ * the order in which they are called, also while earlier ones have not resolved. Only what is taken from other processes (a
+ * key, a free session, a place, a lease that has expired) may be taken a little later: its result has to be waited for.
  *
  * A process that was given up may still have writes on their way. So those that would change what the new owner of a
  * session relies on name the lease that the session belonged to when it was read (`by`; absent: to none). They change

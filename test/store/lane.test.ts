@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Connection } from '../../src/store/postgres/connection.ts'
-import { Lane } from '../../src/store/postgres/lane.ts'
+import { Lane, type Way } from '../../src/store/postgres/lane.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -20,12 +20,12 @@ async function lane() {
   }
   const it = new Lane(async () => connection as Connection, connection as Connection, 10_000)
   const ended: Record<string, string> = {}
-  const give = (name: string, once?: 'once'): void => {
+  const give = (name: string, way?: Way): void => {
     const from = performance.now()
     const note = (what: string) => (): void => {
       ended[name] = `${what} after ${Math.floor((performance.now() - from) / 1000)} s`
     }
-    void it.run([name], once).then(note('done'), note('failed'))
+    void it.run([name], way).then(note('done'), note('failed'))
   }
   /** Lets the time go on, and what is due with it. */
   const pass = async (ms: number): Promise<void> => {
@@ -81,7 +81,7 @@ describe('work for a server that is away', () => {
   test('is tried again also when something that is tried once has failed before it', async () => {
     const { server, ended, give, pass } = await lane()
     server.away = true
-    give('probe', 'once')
+    give('probe', { once: true })
     await pass(100)
     expect(ended).toEqual({ probe: 'failed after 0 s' })
     give('a')
@@ -98,4 +98,15 @@ test('is closed when everything is done', async () => {
   give('b')
   await it.close()
   expect(ended).toEqual({ a: 'done after 0 s', b: 'done after 0 s' })
+})
+
+test('work about rows that others lock too comes last, in one order', async () => {
+  const { ran, give, pass } = await lane()
+  give('a', { shares: 'z' })
+  give('b')
+  give('c', { shares: 'y' })
+  give('d', { shares: 'z' })
+  give('e')
+  await pass(50)
+  expect(ran).toEqual([['b', 'e', 'c', 'a', 'd']])
 })

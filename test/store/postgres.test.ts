@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Store } from '../../src/contract/index.ts'
+import type { SharedStore, Store } from '../../src/contract/index.ts'
 import type { Message } from '../../src/model/index.ts'
 import { openStore, StoreError, storeVersion } from '../../src/store/index.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
@@ -202,7 +202,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await server.stop('fast')
       const insert = (n: number) => lane.run([sql`INSERT INTO kept (n) VALUES (${n})`])
       await expect(insert(1)).rejects.toThrow()
-      await expect(lane.run(['SELECT 1'], 'once')).rejects.toThrow('ECONNREFUSED')
+      await expect(lane.run(['SELECT 1'], { once: true })).rejects.toThrow('ECONNREFUSED')
       await expect(insert(2)).rejects.toThrow('ECONNREFUSED')
       await server.start()
       await insert(3)
@@ -271,6 +271,31 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await written
       expect(await store.readMessages('S1')).toEqual([message('a')])
       await store.close()
+    })
+
+    it('of two gateways about the same rows never wait for each other, in whatever order each has them', async () => {
+      const schema = newSchema()
+      const stores = (await Promise.all([open(schema), open(schema)])) as SharedStore[]
+      const deadlocks = `SELECT pg_stat_force_next_flush(), deadlocks FROM pg_stat_database WHERE datname = 'postgres'`
+      const before = (await asked(deadlocks))[0]!['deadlocks']
+      const names = Array.from({ length: 30 }, (_, n) => `n${n}`)
+      await Promise.all(
+        stores.map(async (store, at) => {
+          const by = { owner: `own ${at}`, epoch: await store.takeLease(`own ${at}`, 1, 1e13) }
+          await Promise.all(
+            names.map((_, n) => {
+              const name = names[at === 0 ? n : names.length - 1 - n]!
+              return Promise.all([
+                store.claim(name, `${name} of ${at}`, 'd', 1, 1e13),
+                store.replicas.takeSession({ ...KEY, session: name }, `${name} of ${at}`, by, 1),
+                store.takePlace({ turn: `${name} of ${at}`, tenant: name, ...by }, 1),
+              ])
+            }),
+          )
+        }),
+      )
+      expect((await asked(deadlocks))[0]!['deadlocks']).toBe(before)
+      await Promise.all(stores.map((store) => store.close()))
     })
 
     it('wait for the other transaction of a deadlock', async () => {

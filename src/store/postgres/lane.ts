@@ -11,9 +11,22 @@ const GROUP = 512
 /** The rows of each statement. */
 export type Results = readonly (readonly Row[])[]
 
+/** The way in which work is done. */
+export interface Way {
+  /** It is tried only once. */
+  once?: true
+  /**
+   * Names the row that it locks and other gateways lock too. Nothing that is given while it waits may depend on it: it is
+   * done after all that goes with it, in the order of these names, so that no two gateways wait for each other.
+   */
+  shares?: string
+}
+
 /** Statements of which all are done or none, and who waits for them. */
 interface Work {
   readonly statements: readonly string[]
+  /** Names the row that it locks and other gateways lock too; absent when there is none. */
+  readonly shares: string | undefined
   /** `performance.now()` from which it is not tried again; 0 when it is tried once. */
   readonly until: number
   readonly resolve: (results: Results) => void
@@ -31,7 +44,7 @@ export class Lane {
   readonly #patienceMs: number
   #connection: Connection | undefined
   #waiting: Work[] = []
-  /** What was given last: all the rest is done before it. */
+  /** What was given last and shares nothing: all the rest is done before it. */
   #last: Promise<unknown> | undefined
   /** Ends when nothing waits. */
   #running: Promise<void> | undefined
@@ -48,14 +61,15 @@ export class Lane {
     this.#connection = first
   }
 
-  /** The rows of the statements, in a transaction that other work may share. `once`: they are tried only once. */
-  run(statements: readonly string[], once?: 'once'): Promise<Results> {
+  /** The rows of the statements, in a transaction that other work may share. */
+  run(statements: readonly string[], { once, shares }: Way = {}): Promise<Results> {
     const done = new Promise<Results>((resolve, reject) => {
       const until = once || this.#gaveUp ? 0 : performance.now() + this.#patienceMs
-      this.#waiting.push({ statements, until, resolve, reject })
+      this.#waiting.push({ statements, shares, until, resolve, reject })
       this.#running ??= this.#drain()
     })
-    this.#last = done
+    // Those who share wait for it themselves: it may be done after what is given later.
+    if (shares === undefined) this.#last = done
     return done
   }
 
@@ -87,7 +101,7 @@ export class Lane {
       if (count > 0 && statements > GROUP) break
       count += 1
     }
-    return this.#waiting.splice(0, count)
+    return inOrder(this.#waiting.splice(0, count))
   }
 
   async #runGroup(group: readonly Work[]): Promise<void> {
@@ -123,4 +137,14 @@ export class Lane {
     if (!this.#connection?.usable) this.#connection = await this.#connect()
     return this.#connection
   }
+}
+
+/** Work that takes locks which others take too comes last, in one order at all gateways. */
+function inOrder(group: readonly Work[]): Work[] {
+  const own = group.filter(({ shares }) => shares === undefined)
+  const shared = group.filter(({ shares }) => shares !== undefined)
+  return [
+    ...own,
+    ...shared.sort((one, other) => (one.shares! < other.shares! ? -1 : Number(one.shares !== other.shares))),
+  ]
 }

@@ -10,7 +10,7 @@ import type {
 import type { Id } from '../../model/index.ts'
 import { keyDigest, toColumn } from '../key-text.ts'
 import { type Row, sessionRecord, turnRecord } from '../rows.ts'
-import type { Results } from './lane.ts'
+import type { Results, Way } from './lane.ts'
 import type { ServerClock } from './server-clock.ts'
 import { SESSION } from './session-statements.ts'
 import { Raw, sql } from './sql.ts'
@@ -22,24 +22,27 @@ const IS_FREE = new Raw(`NOT EXISTS (
 
 /** What the replicas share. Each method is one message to the server. */
 export class PostgresReplicas implements ReplicaStore {
-  readonly #run: (statements: readonly string[]) => Promise<Results>
+  readonly #run: (statements: readonly string[], way?: Way) => Promise<Results>
   readonly #clock: ServerClock
 
   /** `run` runs statements in one transaction. */
-  constructor(run: (statements: readonly string[]) => Promise<Results>, clock: ServerClock) {
+  constructor(run: (statements: readonly string[], way?: Way) => Promise<Results>, clock: ServerClock) {
     this.#run = run
     this.#clock = clock
   }
 
   async announce({ owner, epoch }: LeaseRef, info: ReplicaInfo, now: number): Promise<Replica[]> {
-    const [, , rows] = await this.#run([
-      sql`
+    const [, , rows] = await this.#run(
+      [
+        sql`
         INSERT INTO replicas (owner, epoch, info) VALUES (${owner}, ${epoch}, ${JSON.stringify(info)})
         ON CONFLICT (owner) DO UPDATE SET epoch = excluded.epoch, info = excluded.info
         WHERE replicas.epoch <= excluded.epoch`,
-      'DELETE FROM replicas WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = replicas.owner)',
-      this.#living(now),
-    ])
+        'DELETE FROM replicas WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = replicas.owner)',
+        this.#living(now),
+      ],
+      { shares: 'replicas' },
+    )
     return rows!.map(replicaOf).filter((replica) => replica.owner !== owner)
   }
 
@@ -53,8 +56,9 @@ export class PostgresReplicas implements ReplicaStore {
     const [session, conversation] = [toColumn(key.session), toColumn(key.conversation)]
     const digest = keyDigest(key)
     // One that has an owner is only read: replicas that lock the same sessions in different orders wait for each other.
-    const [rows] = await this.#run([
-      sql`
+    const [rows] = await this.#run(
+      [
+        sql`
         WITH owned AS (SELECT id FROM sessions WHERE key = ${digest} AND NOT ${IS_FREE}), taken AS (
         INSERT INTO sessions
           (id, key, tenant, agent, session, conversation, created_at, used_at, epoch, owner, owner_epoch)
@@ -69,7 +73,9 @@ export class PostgresReplicas implements ReplicaStore {
         RETURNING *)
         SELECT ${SESSION} FROM taken AS sessions
         UNION ALL SELECT ${SESSION} FROM sessions WHERE id IN (SELECT id FROM owned)`,
-    ])
+      ],
+      { shares: `session ${digest}` },
+    )
     return sessionRecord(rows![0]!)
   }
 

@@ -25,7 +25,7 @@ import * as claims from './claim-statements.ts'
 import type { Connector } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
 import * as use from './key-use.ts'
-import type { Lane, Results } from './lane.ts'
+import type { Lane, Results, Way } from './lane.ts'
 import * as leases from './lease-statements.ts'
 import { listSessions, listTurns } from './lists.ts'
 import { pruneTurns } from './prune.ts'
@@ -63,7 +63,7 @@ export class PostgresStore implements SharedStore {
     this.#place = place
     this.#clock = clock
     this.#lane = lane
-    this.replicas = new PostgresReplicas((statements) => this.#run(statements), clock)
+    this.replicas = new PostgresReplicas((statements, way) => this.#run(statements, way), clock)
   }
 
   commit(): Promise<void> {
@@ -71,7 +71,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async probe(): Promise<void> {
-    await this.#run([claims.probe()], 'once')
+    await this.#run([claims.probe()], { once: true })
   }
 
   async openSession(key: SessionKey, id: Id, now: number): Promise<SessionRecord> {
@@ -200,7 +200,8 @@ export class PostgresStore implements SharedStore {
 
   async lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Promise<boolean> {
     const at = this.#clock.at(now)
-    return (await this.#run(leases.lapseLease(lease, at, at + lastCallMs))).at(-1)!.length === 0
+    const ended = await this.#run(leases.lapseLease(lease, at, at + lastCallMs), { shares: `lease ${lease.owner}` })
+    return ended.at(-1)!.length === 0
   }
 
   async hasOtherLease(owner: string, now: number): Promise<boolean> {
@@ -225,7 +226,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async takePlace(place: TurnPlace, most: number): Promise<boolean> {
-    return (await this.#run(use.placeTaken(place, most))).at(-1)!.length > 0
+    return (await this.#run(use.placeTaken(place, most), { shares: `tenant ${place.tenant}` })).at(-1)!.length > 0
   }
 
   givePlace(turn: Id): Promise<void> {
@@ -246,7 +247,7 @@ export class PostgresStore implements SharedStore {
 
   /** The result of a claim. When its holder gave up the key in the same moment, it is claimed again. */
   async #claimed(key: string, claim: readonly string[]): Promise<Claim> {
-    const [taken, held] = (await this.#run([...claim, claims.readClaim(key)])).slice(-2)
+    const [taken, held] = (await this.#run([...claim, claims.readClaim(key)], { shares: `claim ${key}` })).slice(-2)
     if (taken![0]) return { state: 'new' }
     const [holder] = held!
     if (!holder) return this.#claimed(key, claim)
@@ -287,9 +288,9 @@ export class PostgresStore implements SharedStore {
     return (await this.#run([statement]))[0]!
   }
 
-  #run(statements: readonly string[], once?: 'once'): Promise<Results> {
+  #run(statements: readonly string[], way?: Way): Promise<Results> {
     if (this.#closed) throw new StoreError('closed', this.#place, undefined, undefined, POSTGRES_PROBLEMS)
-    return this.#told(() => this.#lane.run(statements, once))
+    return this.#told(() => this.#lane.run(statements, way))
   }
 
   /** Runs work, with errors as `StoreError`. */
