@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentConfig, Config } from '../config/index.ts'
 import { type KnownAgent, knownAgent, type Login, type LoginFile } from './known-agents.ts'
-import { isLauncher, programOf } from './programs.ts'
+import { ownCommand } from './own-command.ts'
+import { isLauncher, missingPrograms, programOf, wrongProtocols } from './programs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -18,16 +19,43 @@ export async function agentProblems({ agents }: Config, host: Environment): Prom
   return found.flat()
 }
 
-async function problemsOf(agent: AgentConfig, host: Environment): Promise<string[]> {
+/** A line for each agent that cannot work here, with what to do. Starts nothing, so it asks for no versions. */
+export function agentNeeds(config: Config, host: NodeJS.ProcessEnv): string[] {
+  const own = ownCommand()
+  return [...missingPrograms(config, host, own), ...wrongProtocols(config, own), ...loginProblems(config, host)]
+}
+
+function loginProblems({ agents }: Config, host: Environment): string[] {
+  return [...agents.values()].flatMap((agent) => {
+    const probed = probe(agent, host)
+    return probed ? lines(agent, loginProblem(probed.known, probed.env, host)) : []
+  })
+}
+
+/** A known agent that can be started here, its file, and its environment. */
+interface Probed {
+  known: KnownAgent
+  program: string
+  env: Environment
+}
+
+function probe(agent: AgentConfig, host: Environment): Probed | undefined {
   const known = agent.command === undefined ? undefined : knownAgent(agent.command)
   const program = known && programOf(agent, host)
-  if (!known || program === undefined || isLauncher(program)) return []
-  const env = environmentOf(agent, host)
-  const problems = [
-    known.since === undefined ? undefined : versionProblem(known, await versionOf(program, env)),
-    loginProblem(known, env, host),
-  ]
-  return problems.flatMap((problem) => (problem === undefined ? [] : `agent ${agent.name}: ${problem}`))
+  if (!known || program === undefined || isLauncher(program)) return undefined
+  return { known, program, env: environmentOf(agent, host) }
+}
+
+async function problemsOf(agent: AgentConfig, host: Environment): Promise<string[]> {
+  const probed = probe(agent, host)
+  if (!probed) return []
+  const { known, program, env } = probed
+  const version = known.since === undefined ? undefined : versionProblem(known, await versionOf(program, env))
+  return lines(agent, version, loginProblem(known, env, host))
+}
+
+function lines({ name }: AgentConfig, ...problems: readonly (string | undefined)[]): string[] {
+  return problems.flatMap((problem) => (problem === undefined ? [] : `agent ${name}: ${problem}`))
 }
 
 /** The part of an agent's environment that the gateway decides, and what it inherits of `host`. */

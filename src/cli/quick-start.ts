@@ -9,6 +9,7 @@ import { serveCommand } from './serve.ts'
  */
 export async function quickStartCommand(args: string[]): Promise<number> {
   const hasFile = configFile(undefined) !== undefined || args.some((argument) => /^--config(=|$)/.test(argument))
-  if (!hasFile && findAgents(process.env['PATH'] ?? '').length > 0) await writeConfig([])
-  return serveCommand(args)
+  const asks = !hasFile && findAgents(process.env['PATH'] ?? '').length > 0
+  const written = asks ? await writeConfig([]) : undefined
+  return serveCommand(args, written !== undefined)
 }

@@ -10,6 +10,7 @@ import {
   startServer,
   startSocket,
 } from '../server.ts'
+import { agentNeeds } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
@@ -32,8 +33,11 @@ function readPort(text: string): number {
   return port
 }
 
-/** `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. */
-export async function serveCommand(args: string[]): Promise<number> {
+/**
+ * `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. `isReported`: it has been
+ * said what its agents need.
+ */
+export async function serveCommand(args: string[], isReported = false): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'port'])
   takeNothing(rest.filter((argument) => argument !== '--open'))
   const port = options.port === undefined ? undefined : readPort(options.port)
@@ -74,6 +78,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   // Before the log says that it serves: a reader of the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
+  if (!isReported) for (const need of agentNeeds(config, process.env)) log.warn(need)
   process.stdout.write(greeting(server.url, config, file))
   if (rest.includes('--open'))
     await openBrowser(`${localUrl(server.url)}/console/`, (why) =>

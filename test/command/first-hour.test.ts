@@ -1,5 +1,6 @@
 /** The errors that a person meets in the first hour: each says what happened and ends with what to type next. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -262,6 +263,32 @@ describe('turnpike without a command', () => {
     // It serves already: nothing is said of how to begin.
     expect(text).not.toContain(`${LAUNCHER} serve`)
     expect(readFileSync(join(cwd, 'turnpike.yaml'), 'utf8')).toContain('codex: { protocol: codex, command: codex')
+    rmSync(join(bin(), 'codex'))
+  })
+
+  test('says at its start what agents need that is not there', async () => {
+    writeFileSync(join(bin(), 'codex'), '#!/bin/sh\necho codex-cli 0.171.0\n', { mode: 0o755 })
+    const agents = 'a: { protocol: zot, command: no-zot }, b: { protocol: codex, command: codex }'
+    const file = join(folder, 'needs.yaml')
+    writeFileSync(file, `agents: { ${agents} }\nserver: { port: 0, socket: false }\nlog: { pretty: false }\n`)
+    const child = spawn(LAUNCHER, ['serve', '--config', file], { cwd: folder, env: environment() })
+    running.push(child)
+    let log = ''
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      log += piece
+    })
+    await once(child.stdout, 'data')
+    const warned = (): string[] =>
+      log
+        .split('\n')
+        .filter((line) => line.includes('"warn"'))
+        .map((line) => JSON.parse(line).msg)
+    await expect
+      .poll(warned)
+      .toEqual([
+        `agent a: no-zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run ${LAUNCHER} check again`,
+        'agent b: no login of codex was found; type: codex login',
+      ])
     rmSync(join(bin(), 'codex'))
   })
 
