@@ -18,7 +18,7 @@ export class LineWriter {
   /** The bytes that wait or are being written. */
   #size = 0
   #writing: Buffer | undefined
-  /** When the write began that is under way in the thread pool; it cannot be taken back. */
+  /** The time when the write in the thread pool began; it cannot be taken back. */
   #busySince: number | undefined
   #gone = false
   /** Called when nothing waits any more. */

@@ -58,7 +58,7 @@ export function callerOf(key: KeyRule | undefined): Caller {
   return { tenant: name, role, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
 }
 
-/** What this client may use; `agent` is the agent that it names. */
+/** The rights of this client; `agent` is the agent that it names. */
 export function accessOf({ tenant, role, allowed }: Caller, agent: string | undefined): ClientAccess {
   return { tenant, role, ...(allowed && { allowed }), ...(agent !== undefined && { agent }) }
 }

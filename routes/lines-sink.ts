@@ -11,7 +11,7 @@ export class LinesSink implements ClientSink {
   readonly #response: ServerResponse
   readonly #waiting = new Map<number, () => void>()
   #asked = 0
-  #deaf = false
+  #inputClosed = false
   #exitCode: number | undefined
   #lingering: NodeJS.Timeout | undefined
 
@@ -27,7 +27,7 @@ export class LinesSink implements ClientSink {
   }
 
   whenRead(callback: () => void): void {
-    if (this.#deaf) return
+    if (this.#inputClosed) return
     this.#asked += 1
     this.#waiting.set(this.#asked, callback)
     this.tell({ ask: this.#asked })
@@ -46,8 +46,8 @@ export class LinesSink implements ClientSink {
   }
 
   /** The program has gone, so it answers no question. */
-  deaf(): void {
-    this.#deaf = true
+  closeInput(): void {
+    this.#inputClosed = true
     this.#waiting.clear()
     this.#maybeExit()
   }

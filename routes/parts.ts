@@ -34,7 +34,7 @@ export interface HttpParts {
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */
   operations?: () => Promise<readonly Operations[]>
-  /** Where there are other replicas. */
+  /** Present where there are other replicas. */
   peers?: Peers
   /** The metrics to serve; absent when metrics are off. */
   metrics?: MetricsText

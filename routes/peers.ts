@@ -11,7 +11,7 @@ import type { RequestBody } from './request-body.ts'
 /** The wires to other replicas. */
 export type Peers = ClusterPeers
 
-/** How often a request begins again because its session has moved, or its replica was gone. */
+/** The number of times that a request begins again because its session has moved, or its replica was gone. */
 const ATTEMPTS = 4
 
 /** The interval at which a replica that did not answer is tried again, in milliseconds. */
@@ -40,7 +40,7 @@ export interface Travelling {
   /** Node's own request and response. */
   bindings: HttpBindings
   body: RequestBody
-  /** Who the client is, and whether another replica has sent its request on. */
+  /** The client, and whether another replica has forwarded its request. */
   from: { caller: Caller; forwarded: boolean }
   /** Begins it here again, or refuses it. */
   again(refusal?: Fault): void

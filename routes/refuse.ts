@@ -24,7 +24,7 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
   return c.json({ error: { code: fault.code.replaceAll('-', '_'), message: fault.message } }, status, { ...headers })
 }
 
-/** Who sends a request: a client, whose key the gate knows, or another replica for one. */
+/** The sender of a request: a client, whose key the gate knows, or another replica for one. */
 export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; begun?: Begun } {
   const sender = parts.peers && senderOf(parts.peers, incoming)
   if (sender) return 'unproven' in sender ? { caller: UNPROVEN } : sender

@@ -112,7 +112,7 @@ function begin(wire: StandInWire, peers: Peers | undefined): void {
       decoder.end()
       if (!standIn) outgoing.destroy()
       standIn?.end('eof')
-      sink.deaf()
+      sink.closeInput()
     },
     fail: () => standIn?.disconnect(),
   })

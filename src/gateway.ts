@@ -24,7 +24,7 @@ export interface GatewayParts {
 /** The engine with its configured agents and store. `close` first lets turns run on for `drainMs` milliseconds. */
 export interface Gateway {
   engine: Engine
-  /** Where there are other replicas on the store: the wires to them. */
+  /** Present where there are other replicas on the store: the wires to them. */
   peers?: ClusterPeers
   /** Applies another configuration to everything that begins from now on; store and listeners do not change. */
   reload(config: Config): void

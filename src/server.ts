@@ -48,7 +48,7 @@ export interface ServerParts {
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */
   operations?: HttpParts['operations']
-  /** Where there are other replicas: the wires to them. */
+  /** Present where there are other replicas: the wires to them. */
   peers?: HttpParts['peers']
   /** Requests wait until this has resolved. */
   opened?: Promise<void>

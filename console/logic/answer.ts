@@ -8,14 +8,14 @@ export type Said =
   | { kind: 'tool'; id: string; name: string; args: string; status?: string; text: string }
   | { kind: 'notice'; id: string; text: string }
 
-/** What a turn has said so far. */
+/** The answer of a turn so far. */
 export interface AnswerSoFar {
   said: Said[]
   /** Questions that are open. */
   asks: Ask[]
   /** The text of the answer. */
   text: string
-  /** How it ended, with its error. */
+  /** Its end, with its error. */
   end?: string
 }
 

@@ -4,7 +4,7 @@ import type { TurnDetail, Wire, WireFrame } from './types.ts'
 
 /** Texts to copy from a turn. */
 
-/** What leads to the door that a turn came through. */
+/** The door of a turn: the endpoint that its request was sent to. */
 export interface DoorPlace {
   /** The address of the gateway, without a slash at its end. */
   origin: string
@@ -45,7 +45,7 @@ export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** What the agent said, as the input of `turnpike translate`. */
+/** The agent's output as input of `turnpike translate`. */
 export function asTranslateInput({ agent }: Wire): string {
   return lines(agent.filter(({ dir }) => dir === 'in').map(({ text }) => text))
 }

@@ -1,6 +1,6 @@
 /** Requests of clients of each protocol that has an endpoint: what "Try it" sends through a door. */
 
-/** What a request says, whatever the protocol. */
+/** The content of a request, whatever the protocol. */
 export interface Asked {
   text: string
   /** The name of the session, chosen by this page. */
@@ -8,7 +8,7 @@ export interface Asked {
   /** The id of the request. */
   request: string
   agent: string
-  /** What was said before in the session: for protocols whose clients send the whole conversation. */
+  /** The conversation of the session so far: for protocols whose clients send all of it. */
   before: readonly { role: 'user' | 'assistant'; text: string }[]
 }
 

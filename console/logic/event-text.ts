@@ -1,6 +1,6 @@
 import type { Part, TurnEvent } from '../../src/model/index.ts'
 
-/** What an event says, for people: its text, or its members that matter. */
+/** The content of an event for people: its text, or its members that matter. */
 
 /** The text of events of one line of the view: pieces of a text joined, else the one event's. */
 export function textOfEvents(events: readonly TurnEvent[]): string {

@@ -1,6 +1,6 @@
 import type { TurnRow } from './types.ts'
 
-/** What the list of turns is narrowed to; an absent member means any. */
+/** The filters of the list of turns; an absent member means any. */
 export interface Filters {
   agent?: string
   front?: string

@@ -64,7 +64,7 @@ export function zone(at: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${Math.floor(Math.abs(minutes) / 60)}${rest === 0 ? '' : `:${two(rest)}`}`
 }
 
-/** How long ago a time was, in one unit. */
+/** The age of a time, in one unit. */
 export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1_000))
   if (seconds < 60) return `${seconds} s ago`

@@ -1,6 +1,6 @@
 /** JSON of agents, which is shown and written again: no number in it is rounded on the way. */
 
-/** What `JSON` of newer browsers has besides: a value that is written as its source. */
+/** A member of `JSON` in newer browsers: a value that is written as its source. */
 interface ExactJson {
   rawJSON?(source: string): unknown
 }

@@ -5,7 +5,7 @@ export interface PairLoss {
   why: string
 }
 
-/** What a pair of protocols loses. */
+/** The losses of a pair of protocols. */
 export interface MatrixPair {
   client: string
   agent: string
@@ -40,7 +40,7 @@ export function groupsOf(losses: readonly PairLoss[]): { name: string; losses: r
   return groups.filter(({ losses }) => losses.length > 0)
 }
 
-/** How much a pair loses, from 0 (nothing) to 4, for the shade of its cell. `most` is the highest number of all pairs. */
+/** The shade of a pair's cell by its losses, from 0 (none) to 4. `most` is the highest number of all pairs. */
 export function shadeOf(losses: number, most: number): number {
   return losses === 0 ? 0 : Math.min(4, 1 + Math.floor((losses / Math.max(1, most)) * 3.999))
 }

@@ -6,7 +6,7 @@ export const PAGES = ['overview', 'turns', 'try', 'sessions', 'agents', 'matrix'
 /** One of the pages. */
 export type PageName = (typeof PAGES)[number]
 
-/** What is shown: a page, on it one thing by its id, and settings of the page. */
+/** A place in the console: a page, on it one thing by its id, and settings of the page. */
 export interface Route {
   page: PageName
   id?: string

@@ -23,7 +23,7 @@ export interface Field {
   description?: string
   /** The default: the entries with which the form begins. */
   initial: readonly string[]
-  /** What the browser checks of an entry, by the names of its attributes. */
+  /** The checks of the browser on an entry, by the names of its attributes. */
   checks: Readonly<Record<string, string | number>>
 }
 

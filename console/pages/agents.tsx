@@ -105,7 +105,7 @@ function Fact({ name, value, more }: { name: string; value: string; more?: strin
   )
 }
 
-/** What one turn in twenty takes longer than. */
+/** The time that one turn in twenty exceeds. */
 function slowest(latency: Latency | undefined): string | undefined {
   return latency?.p95 === undefined ? undefined : `95 %: ${duration(latency.p95)}`
 }

@@ -3,7 +3,7 @@ import { type Route, writeRoute } from '../logic/route.ts'
 import { get } from '../state/api.ts'
 import { Pending, useLoaded } from '../view/loaded.tsx'
 
-/** What every pair of a client's and an agent's protocol loses, and one pair explained. */
+/** The losses of every pair of a client's and an agent's protocol, and one pair explained. */
 export function MatrixPage({ route: { query } }: { route: Route }) {
   const loaded = useLoaded(() => get<MatrixAnswer>('/v1/matrix'), [])
   const { client, agent } = query

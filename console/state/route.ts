@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { type PageName, readRoute, writeRoute } from '../logic/route.ts'
 
-/** What is shown now. */
+/** The current route. */
 export const route = signal(readRoute(location.hash))
 
 addEventListener('hashchange', () => {

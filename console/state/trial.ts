@@ -22,7 +22,7 @@ export class Trial {
   /** The turn; undefined until the gateway has named it. */
   readonly turn = signal<OpenTurn | undefined>(undefined)
   readonly turnId = signal<string | undefined>(undefined)
-  /** What the client got so far, as it was. */
+  /** The answer to the client so far, unchanged. */
   readonly got = signal('')
   readonly sent: string
   readonly problem = signal<string | undefined>(undefined)

@@ -14,7 +14,7 @@ export class OpenTurn {
   readonly events = signal<readonly NumberedEvent[]>([])
   readonly wire = signal<Wire | undefined>(undefined)
   readonly problem = signal<string | undefined>(undefined)
-  /** When this page saw each event, by its number: of a running turn that is about when it happened. */
+  /** The time when this page saw each event, by its number: for a running turn, about the time when it happened. */
   readonly seen = new Map<number, number>()
   readonly #id: string
   readonly #client: string | undefined

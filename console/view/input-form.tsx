@@ -47,7 +47,7 @@ export function InputForm({ question, answer }: { question: Extract<Question, { 
   )
 }
 
-/** What is written or chosen for the field at this place, and the text besides the choices, as JSON as they are. */
+/** The entry or choice for the field at this place, and the text besides the choices, as JSON as they are. */
 function entriesOf(form: FormData, at: number): string[] {
   const own = String(form.get(`field-${at}-own`) ?? '')
   return [...form.getAll(`field-${at}`).map(String), ...(own === '' ? [] : [JSON.stringify(own)])]

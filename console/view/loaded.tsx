@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../state/api.ts'
 import { Text } from './text.tsx'
 
-/** What a page has loaded so far. */
+/** The data that a page has loaded so far. */
 export interface Loaded<T> {
   value?: T
   problem?: string

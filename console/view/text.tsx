@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { size } from '../logic/format.ts'
 import { cut, pieces } from '../logic/visible.ts'
 
-/** How much more of a long text each press shows, in characters. */
+/** The characters of a long text that each press shows further. */
 const MORE = 100_000
 
 /**

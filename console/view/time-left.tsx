@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { duration } from '../logic/format.ts'
 
-/** How long a question can still be answered. */
+/** The time for which a question can still be answered. */
 export function TimeLeft({ until }: { until: number }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

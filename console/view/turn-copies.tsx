@@ -5,7 +5,7 @@ import { me, settings } from '../state/me.ts'
 import { Copy } from './copy.tsx'
 import { useLoaded } from './loaded.tsx'
 
-/** What can be copied of a turn: its request, what its agent said, and a sample for a report. */
+/** The texts of a turn that can be copied: its request, its agent's output, and a sample for a report. */
 export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | undefined }) {
   const { value } = useLoaded(() => get<{ doors: readonly Door[] }>('/v1/doors'), [])
   if (!wire) return null

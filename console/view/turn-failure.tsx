@@ -5,7 +5,7 @@ import { get } from '../state/api.ts'
 import { useLoaded } from './loaded.tsx'
 import { Text } from './text.tsx'
 
-/** Why a turn failed, and for operators what its agent wrote to stderr, as far as the gateway remembers it. */
+/** The reason why a turn failed, and for operators its agent's stderr, as far as the gateway remembers it. */
 export function TurnFailure({ turn, fault }: { turn: TurnDetail; fault: Fault }) {
   const { value } = useLoaded(() => get<{ agents: readonly AgentRow[] }>('/v1/agents'), [turn.turn])
   const stderr = stderrOf(value?.agents ?? [], turn)

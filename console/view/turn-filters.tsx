@@ -5,7 +5,7 @@ import { change } from '../state/route.ts'
 
 const STATES = ['running', 'completed', 'failed', 'cancelled']
 
-/** What narrows the list of turns; the address keeps it, so that it can be sent to a colleague. */
+/** The filters of the list of turns. The address has them, so that it can be sent to a colleague. */
 export function TurnFilters({ filters, turns }: { filters: Filters; turns: readonly TurnRow[] }) {
   const isAdmin = me.value?.role === 'admin' && me.value.keys
   const isNarrowed = Object.keys(filters).length > 0

@@ -4,7 +4,7 @@ import { plain } from '../logic/visible.ts'
 
 const [LABEL, WIDTH, ROW] = [128, 872, 20]
 
-/** Where a turn's time went, as a picture: one line for each hop, all on the same scale. */
+/** The time of a turn as a picture: one line for each hop, all on the same scale. */
 export function Waterfall({ hops }: { hops: readonly Hop[] }) {
   const total = Math.max(1, ...hops.map(({ to }) => to))
   const height = hops.length * ROW + 18

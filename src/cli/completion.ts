@@ -11,7 +11,7 @@ interface Option {
 /** A command, and what may follow it. */
 interface Command {
   name: string
-  /** What it does, in a few words. */
+  /** Its effect, in a few words. */
   about: string
   options: readonly Option[]
   words: readonly string[]
@@ -75,7 +75,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** How a shell offers words, and names of files. */
+/** The script of a shell that offers words, and names of files. */
 interface Offers {
   words(words: readonly string[]): string
   files: string

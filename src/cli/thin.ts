@@ -112,7 +112,7 @@ interface AnswerLine {
 }
 
 /** The callbacks of an answer. */
-interface AnswerEar {
+interface AnswerListener {
   /** The reader has everything before this question. */
   read(ask: number): void
   done(exitCode: number): void
@@ -124,7 +124,7 @@ class Answer {
   readonly #streams: Streams
   readonly #socket: Socket
   readonly #heard: Wiretap
-  readonly #ear: AnswerEar
+  readonly #listener: AnswerListener
   readonly #decoder = frameDecoder('ndjson', LINE_LIMIT, {
     frame: (frame) => this.#line(JSON.parse(String(frame)) as AnswerLine),
     fault: () => this.#socket.destroy(),
@@ -133,18 +133,18 @@ class Answer {
   #closed: number | undefined
   #finished = false
 
-  constructor(options: ThinOptions, streams: Streams, socket: Socket, heard: Wiretap, ear: AnswerEar) {
+  constructor(options: ThinOptions, streams: Streams, socket: Socket, heard: Wiretap, listener: AnswerListener) {
     this.#options = options
     this.#streams = streams
     this.#socket = socket
     this.#heard = heard
-    this.#ear = ear
+    this.#listener = listener
     // Our output cannot be written; the gateway is not at fault.
     streams.stdout.on('error', (error) => {
       if (this.#finished) return
       this.#finished = true
       socket.destroy()
-      ear.done(unwritten(options.facts, error))
+      listener.done(unwritten(options.facts, error))
     })
   }
 
@@ -167,7 +167,7 @@ class Answer {
   #line({ link, out, err, ask, closed, exit }: AnswerLine): void {
     const { stdout } = this.#streams
     if (link !== undefined) this.#heard.link = link
-    if (ask !== undefined) stdout.write('', (error) => !error && this.#ear.read(ask))
+    if (ask !== undefined) stdout.write('', (error) => !error && this.#listener.read(ask))
     if (err !== undefined) this.#streams.stderr.write(`${err}\n`)
     if (out !== undefined) this.#heard.agent(out)
     if (out !== undefined && !stdout.write(out)) {
@@ -184,7 +184,7 @@ class Answer {
     this.#streams.stdout.write('', (error) => {
       if (error || this.#finished) return
       this.#finished = true
-      this.#ear.done(exitCode)
+      this.#listener.done(exitCode)
     })
   }
 }

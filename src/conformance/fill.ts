@@ -1,6 +1,6 @@
 import { type AgentRun, FOLDER, RUN_ID, type SeenLine, type Suite } from './kit/index.ts'
 
-/** Where the values of placeholders come from. */
+/** The sources of the values of placeholders. */
 export interface Sources {
   /** The value of `RUN_ID`. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface Sources {
   readonly folder?: string
   /** The values that the caller gives, by placeholder. */
   readonly values: Readonly<Record<string, string>>
-  /** How the suite finds those that it does not give, in the agent's lines so far and in earlier runs. */
+  /** Finds the values that the suite does not give, in the agent's lines so far and in earlier runs. */
   readonly found: NonNullable<Suite['values']>
   readonly lines: readonly SeenLine[]
   readonly earlier: readonly AgentRun[]

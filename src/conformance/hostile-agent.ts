@@ -51,7 +51,7 @@ export function hostileAgentRules({ hostile }: Suite): HostileRule[] {
     const bad = BAD_REQUESTS[name]
     const demand = hostile.agents?.[name] ?? bad?.demand
     if (!bad || demand === undefined || demand === 'untried' || bad.applies?.(hostile) === false) return []
-    const next = goesOn(bad, hostile) ? ', and the next turn is answered' : ''
+    const next = hasNextTurn(bad, hostile) ? ', and the next turn is answered' : ''
     const what = bad.isRequest ? MEANINGS[demand] : 'the agent does not hang or crash'
     const expects = `where the client ${bad.does}, ${what}${next}`
     return { name, demand, id: `${hostile.prefix}.hostile.${name}`, section: hostile.section, expects }
@@ -99,7 +99,7 @@ export function hostileScenario(name: Behaviour, { hostile }: Suite): PlainScena
   // Any turn's end counts: a refused turn may lose its id.
   const ended: ScenarioStep = { until: ({ object }) => object !== undefined && turns.endOf(object) !== undefined }
   if (bad.isRequest && !bad.isLast && turns.request && hostile.form !== 'body') steps.push(ended)
-  if (goesOn(bad, hostile)) {
+  if (hasNextTurn(bad, hostile)) {
     const { json, end } = goodRequest(NEXT, ASK, hostile)
     steps.push({ write: json + end }, ended)
   }
@@ -146,7 +146,7 @@ export function judgeHostileAgent(name: Behaviour, demand: Demand, { hostile }: 
     const before = id === NEXT && bad.isRequest ? 1 : 0
     return ends.filter((end) => isEnd(end, id)).length > (ends.includes('') ? before : 0)
   }
-  if (goesOn(bad, hostile)) {
+  if (hasNextTurn(bad, hostile)) {
     if (answered(NEXT) && (answered(ODD) || !bad.isRequest || demand === 'honest')) return undefined
     if (demand === 'answer') return { broken: `a turn was not answered; ${how}` }
   } else if (answered(ODD)) return undefined
@@ -159,7 +159,7 @@ export function judgeHostileAgent(name: Behaviour, demand: Demand, { hostile }: 
 }
 
 /** True when a good turn follows. */
-function goesOn({ isLast }: BadRequest, { turns }: HostileFacts): boolean {
+function hasNextTurn({ isLast }: BadRequest, { turns }: HostileFacts): boolean {
   return turns.many && !isLast
 }
 

@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly values?: Readonly<Record<string, string>>
 }
 
-/** What a run does, and with which agent. */
+/** The steps of a run, and its agent. */
 interface Script {
   readonly scenario: Scenario
   readonly target: Target

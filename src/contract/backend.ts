@@ -54,7 +54,7 @@ export interface Backend {
 
 /** The destination of a client's answer. */
 export interface ClientSink {
-  /** Where there are other replicas: the way of the wire to one of them. */
+  /** Present where there are other replicas: the way of the wire to one of them. */
   readonly detour?: Detour | undefined
   /** The output that another replica has already written to the client. */
   readonly begun?: Begun | undefined

@@ -55,7 +55,7 @@ export function answer(description: string, schema: JsonSchema): OperationAnswer
   return { description, bodies: json(schema) }
 }
 
-/** What an answer with such a status says, in any protocol. */
+/** The description of an answer with such a status, in any protocol. */
 const FAILURES = {
   400: 'The request is invalid; the message names the member.',
   401: 'A key is missing, or is none of the gateway.',

@@ -33,7 +33,7 @@ export interface Overview {
   minutes: readonly (Figure & { at: number })[]
 }
 
-/** What a replica tells another one for an observer: JSON. */
+/** The answer of a replica to another one for an observer: JSON. */
 export interface InsightShare extends Pick<Overview, 'running' | 'queued'> {
   agents: readonly Pick<AgentStatus, 'name' | 'version' | 'model' | 'pool' | 'queued' | 'errors'>[]
   cells: readonly ToldCell[]
@@ -77,7 +77,7 @@ export class Insight {
     return { running, queued, store, minutes }
   }
 
-  /** What another replica is told for an observer. */
+  /** The answer to another replica for an observer. */
   share(observer: Observer): InsightShare {
     const agents = this.agents(observer).map(({ name, version, model, pool, queued, errors }) => ({
       name,

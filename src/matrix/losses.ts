@@ -9,7 +9,7 @@ export interface PairLoss {
   readonly why: string
 }
 
-/** What both sides of a pair can express. */
+/** The capabilities of both sides of a pair. */
 export interface Sides {
   front: Capabilities
   back: Capabilities

@@ -190,7 +190,7 @@ export interface TurnReply extends TurnInfoReply {
   fault?: Fault
 }
 
-/** What a client answered to a question of a parked turn: the result of a call. `at` is the question's place, from 0. */
+/** A client's answer to a question of a parked turn: the result of a call. `at` is the question's place, from 0. */
 export interface GivenResult {
   at: number
   status: ToolStatus
@@ -204,7 +204,7 @@ export interface GivenResult {
 export interface InputReply {
   messages: readonly Message[]
   results?: readonly GivenResult[]
-  /** What the front of the turn has kept of the request: the `echo` of its answer. */
+  /** The part of the request that the turn's front has kept: the `echo` of its answer. */
   ext?: Ext
 }
 

@@ -58,7 +58,7 @@ export function fileOwners(path: string, now: number): string[] {
   })
 }
 
-/** What `read` gives for the file, or `none` when there is no file. */
+/** The result of `read` for the file, or `none` when there is no file. */
 function reading<T>(path: string, none: T, read: (db: DatabaseSync) => T): T {
   if (path === ':memory:' || !existsSync(path)) return none
   let db: DatabaseSync | undefined

@@ -19,7 +19,7 @@ interface Follower {
   agent?: RecordedAgent
 }
 
-/** What a gateway did on a wire before it went away, besides running turns: what it answered, and what followed turns. */
+/** Acts of a gateway on a wire before it went away, besides running turns: its answers, and the followers of turns. */
 export class BrokenWire {
   readonly off: BrokenOff
   readonly #dialect: BackDialect

@@ -94,7 +94,7 @@ export class AcpBack implements BackLink {
   #plainText(line: string): boolean {
     const decoder = this.#prompts.running
     const plain = decoder && PLAIN_TEXT.exec(line)
-    if (!plain || !decoder.goesOn(plain[2] ?? plain[4]) || !this.#isOurs(plain[1]!)) return false
+    if (!plain || !decoder.continues(plain[2] ?? plain[4]) || !this.#isOurs(plain[1]!)) return false
     decoder.text(plain[3]!)
     return true
   }

@@ -84,7 +84,7 @@ export class TurnDecoder {
   }
 
   /** True when a piece of text of this message continues the open one. */
-  goesOn(messageId: string | undefined): boolean {
+  continues(messageId: string | undefined): boolean {
     return this.out.message !== undefined && !this.#thinks && (messageId === undefined || messageId === this.#messageId)
   }
 

@@ -23,7 +23,7 @@ type Report = (loss: Loss) => void
 /** The beta under which requests have calls of MCP servers. */
 const MCP_BETA = 'mcp-client'
 
-/** How the parts of this turn are written. */
+/** The form in which the parts of this turn are written. */
 export function writingOf({ ext }: TurnStart & { ext?: Part['ext'] }, report: Report): Writing {
   const betas = betasOf(ext)
   return {

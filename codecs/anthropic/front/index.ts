@@ -39,7 +39,7 @@ class MessagesFront implements FrontLink {
   #request: MessagesRequest | undefined
   #answer: Answer | undefined
   /** The request goes on with a turn whose agent has started. */
-  #goesOn = false
+  #continued = false
   /** Writes the events of a stream; absent for a whole answer. */
   #events: EventWriter | undefined
 
@@ -64,7 +64,7 @@ class MessagesFront implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    if (event.type === 'turn-started' || this.#goesOn) this.#started()
+    if (event.type === 'turn-started' || this.#continued) this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed' ? faultOfTurn(event) : undefined
@@ -129,7 +129,7 @@ class MessagesFront implements FrontLink {
     this.#request = request
     if (request.streams) this.#stream(request, exchange)
     sendRequest(request, this.#context, this.#ports, exchange, (command) => {
-      this.#goesOn = command.type === 'ask-reply'
+      this.#continued = command.type === 'ask-reply'
       this.#answer = toolAnswer(request.streams, command)
       return this.#answer
     })

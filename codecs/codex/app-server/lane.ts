@@ -100,8 +100,8 @@ export class Lane {
 
   #begin(item: string, holds: 'reasoning' | 'text', phase?: string | null): void {
     if (this.#item === item && this.#holds === holds) return
-    const goesOn = this.#out.message !== undefined && this.#holds === 'reasoning'
-    if (!goesOn) this.#open(PHASES.get(phase))
+    const continues = this.#out.message !== undefined && this.#holds === 'reasoning'
+    if (!continues) this.#open(PHASES.get(phase))
     this.#item = item
     this.#holds = holds
     this.#text = ''

@@ -44,7 +44,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
         reply.kind === 'approval'
           ? {
               result: grantJson(reply.option, reply.edited ?? args),
-              weakens: unsaid(reply),
+              weakens: droppedMembers(reply),
               stops: reply.stopTurn === true,
             }
           : undefined,
@@ -108,13 +108,13 @@ function decide(
   const json = chosen?.id === word ? chosen.json : `"${word}"`
   return {
     result: object([['decision', json]]),
-    weakens: [...(edited ? ['edited'] : []), ...unsaid(reply)],
+    weakens: [...(edited ? ['edited'] : []), ...droppedMembers(reply)],
     stops: word === 'cancel',
   }
 }
 
 /** The members of a reply to an approval that the protocol has no place for. */
-function unsaid({ message }: { message?: string }): string[] {
+function droppedMembers({ message }: { message?: string }): string[] {
   return message === undefined ? [] : ['message']
 }
 

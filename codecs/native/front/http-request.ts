@@ -27,7 +27,7 @@ export function readRequest(body: string, headers: Headers): ReadRequest {
   if (read.type !== 'turn-start' && read.type !== 'ask-reply') {
     return refused('type must be "turn-start", or "ask-reply" with the continuation of a parked turn.')
   }
-  if (read.type === 'ask-reply' && !goesOn(read)) {
+  if (read.type === 'ask-reply' && !namesPark(read)) {
     return refused('target.continuation is missing; it is in the answer that asked.')
   }
   return { startsTurn: read.type === 'turn-start', command: (exchange, turn) => asked(read, exchange, turn, headers) }
@@ -39,7 +39,7 @@ function refused(message: string, http?: number): Refused {
 
 type Read = Extract<ReadCommand, { command: unknown }>
 
-function goesOn(read: Read): boolean {
+function namesPark(read: Read): boolean {
   const { target } = read.command('', '') as CommandOf<'ask-reply'>
   return target !== 'running' && 'continuation' in target
 }

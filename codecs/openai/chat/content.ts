@@ -82,7 +82,7 @@ function partJson(part: Part, lost: LostPart): JsonText | undefined {
   }
 }
 
-/** Where bytes, a URL and a file's id have a place; and the name of the file. */
+/** The members for bytes, a URL, a file's id and the name of the file. */
 const PLACES: Places = {
   image: ['url', 'base64'],
   audio: ['base64'],

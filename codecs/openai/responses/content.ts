@@ -53,7 +53,7 @@ function readFile(data: unknown, ref: unknown, url: unknown): Blob | undefined {
   return typeof data === 'string' ? (blobOfUrl(data) ?? blobOfBytes(data)) : undefined
 }
 
-/** Where bytes, a URL and a file's id have a place; and the name of the file. */
+/** The members for bytes, a URL, a file's id and the name of the file. */
 const PLACES: Places = {
   image: ['url', 'ref', 'base64'],
   audio: ['base64'],

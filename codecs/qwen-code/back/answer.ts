@@ -31,7 +31,7 @@ export class Answer {
   #closing = false
   #extra: JsonText | undefined
   readonly #used = new Set<Id>()
-  /** When text was passed on that is not taken back: in an earlier answer, or in the current one. */
+  /** The answer in which text was passed on that is not taken back: an earlier one, or the current one. */
   #spoke: 'earlier' | 'now' | undefined
 
   constructor(out: Emitter) {

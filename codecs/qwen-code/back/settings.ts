@@ -16,7 +16,7 @@ export class Settings {
   now: Partial<Record<Setting, string>> = {}
   /** The session's own model: what it was started with or a client set, for the turns that name none. */
   ownModel: string | undefined
-  /** What clients set for the session: every new process gets it. */
+  /** The settings of clients for the session. Every new process gets them. */
   readonly #kept = new Map<Setting, string>()
   /** The system prompt that the agent's conversation holds already. */
   system: string | undefined

@@ -99,7 +99,7 @@ function proceed(work: Work, { controls }: CliProcess): void {
 export function interrupt(work: Work, process: CliProcess): void {
   work.interrupting = true
   process.controls.send('interrupt', [], (reply) => {
-    // An interrupt that comes when the turn is over makes 0.15 deaf to every later message.
+    // An interrupt that comes when the turn is over makes 0.15 ignore every later message.
     if (reply && work.decoder.ended) process.suspect = true
   })
 }

@@ -2,7 +2,7 @@ import { type Ext, type Id, quote, type TurnView } from '../../../src/model/inde
 import { ownMember } from '../wire.ts'
 import type { Turn } from './state.ts'
 
-/** What is written before a line that follows it: the command's result, the message before, its thoughts. */
+/** Lines that are written before the next one: the command's result, the message before, its thoughts. */
 
 const NO_CONTROL = 'This wire has no control channel: what needs an approval follows the route of the gateway.'
 

@@ -28,9 +28,9 @@ export class Sessions {
   }
 
   /** The id of a turn: the client's own, else the next of its session; what goes on with a turn has the same id. */
-  prompt(session: string, named: string | undefined, goesOn: boolean): string {
+  prompt(session: string, named: string | undefined, isContinued: boolean): string {
     const last = this.#lastPrompt.get(session)
-    if (named === undefined && goesOn && last !== undefined) return last
+    if (named === undefined && isContinued && last !== undefined) return last
     const turn = (this.#turns.get(session) ?? 0) + 1
     this.#turns.set(session, turn)
     const prompt = named ?? promptId(session, turn)

@@ -77,7 +77,7 @@ export class HostFront implements FrontLink {
     }
   }
 
-  /** Who asks for no lines gets one body, whatever it says. */
+  /** A client that asks for no lines gets one body, whatever it says. */
   get framing(): Framing | undefined {
     return this.#form.http && !this.#form.lines ? 'body' : undefined
   }

@@ -3,14 +3,14 @@ import type { JsonRecord, Player, PlayerContext, Reaction } from './suite.ts'
 
 /** The name of the model that stand-ins of servers have. */
 export const NAME = 'conformance-1'
-/** When it was made, in seconds since the epoch. */
+/** The time when it was made, in seconds since the epoch. */
 export const CREATED = 1_767_225_600
 
 /** A server of models, as far as they differ. */
 export interface PlayedModel {
   /** The answer to a request without a body. */
   get: (path: string, method: string) => readonly Reaction[]
-  /** Why a request is refused; undefined for one that is answered. No body means that it was no JSON. */
+  /** The reason why a request is refused; undefined for one that is answered. No body means that it was no JSON. */
   refusal: (body: JsonRecord | undefined, path: string) => readonly Reaction[] | undefined
   /** A whole answer, and the events of a streamed one, named by their type or not. */
   whole: (body: JsonRecord) => JsonRecord

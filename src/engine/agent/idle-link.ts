@@ -17,7 +17,7 @@ const OFFERS_MS = 50
 export class IdleLink implements LinkOwner {
   readonly link: AgentLink
   readonly #asked = new Map<Id, Asked>()
-  /** What the agent offers besides what it has answered: for the session that takes the link. */
+  /** The agent's offers besides its answers, for the session that takes the link. */
   #offers: JsonText | undefined
   /** Private, so that the library's types need none of Node.js. */
   #unused: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@ import { dropped, isServedHere, startItems } from './carry.ts'
 import { holderOf, isWeakening } from './carry-members.ts'
 
 /**
- * What becomes of an item on its way from one side of a pair to the other. `served`: the gateway itself serves it.
+ * The outcome of an item on its way from one side of a pair to the other. `served`: the gateway itself serves it.
  * `absent`: the protocol of the side that would send it does not have it.
  */
 export type Carriage = 'kept' | 'weakened' | 'lost' | 'served' | 'absent'

@@ -47,9 +47,9 @@ export class ClientLink {
   readonly #output: ClientOutput
   #idle: NodeJS.Timeout | undefined
   #keepAlive: NodeJS.Timeout | undefined
-  /** What the wire ends with. */
+  /** The last text of the wire. */
   readonly #exit: { code?: number | undefined; signal: StopSignal } = { signal: 'SIGTERM' }
-  /** Where there are other replicas: which of them answers it. */
+  /** Present where there are other replicas: the one that answers the client. */
   readonly #crossing: Crossing | undefined
   gone = false
 

@@ -27,7 +27,7 @@ export class ClientOutput implements Outgoing {
   #buffer = ''
   /** It waits for a commit that has not begun. */
   #scheduled = false
-  /** What is called back when everything up to a place was written. */
+  /** Callbacks, each for the time when everything up to a place was written. */
   readonly #flushed: { at: number; callback: () => void }[] = []
   #stall: NodeJS.Timeout | undefined
   #trailing: Exchange | undefined

@@ -9,7 +9,7 @@ const WAITING_UNITS = 131_072
  * Gives the tapes of a client's turns what its wire carries. It is there only for clients of a gateway that keeps wires.
  */
 export class ClientTap {
-  /** What was read since the last turn began. */
+  /** Input that was read since the last turn began. */
   #waiting: string[] = []
   #units = 0
   readonly #tapes = new Map<Exchange, Tape>()

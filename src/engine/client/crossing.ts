@@ -6,7 +6,7 @@ import type { Begun, Detour, Replica } from '../../contract/index.ts'
  */
 export class Crossing {
   readonly #detour: Detour
-  /** What came after the first command, until it is taken. */
+  /** Input after the first command, until it is taken. */
   #waiting: (() => void)[] | undefined
   /** It is not certain yet. */
   open = true

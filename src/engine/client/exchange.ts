@@ -47,7 +47,7 @@ export interface ExchangeHost {
 export interface ExchangeTurn {
   readonly id: Id
   readonly agent: { readonly name: string }
-  /** What was lost between it and its agent. */
+  /** Losses between it and its agent. */
   readonly losses: LossLedger
   /** Asks its agent to stop. False when it has its end. */
   cancel(): boolean
@@ -73,7 +73,7 @@ export class Exchange {
   turn: ExchangeTurn | undefined
   /** The recorded turn that it is answered from, and the agent that ran it. */
   past: { turn: Id; agent: string; losses?: readonly SidedLoss[] } | undefined
-  /** What was lost between it and its client. */
+  /** Losses between it and its client. */
   readonly #ownLosses = new LossLedger()
   /** It is given the answer to an earlier request under its idempotency key. */
   replays = false
@@ -191,7 +191,7 @@ export class Exchange {
     return mergedLosses(this.turn?.losses.list ?? recorded ?? [], this.ownLosses)
   }
 
-  /** What was lost between its client and the gateway. */
+  /** Losses between its client and the gateway. */
   get ownLosses(): readonly Loss[] {
     return this.#ownLosses.list
   }

@@ -49,7 +49,7 @@ export class FrontHost implements ExchangeHost {
     return this.#opening.dialect.front.capabilities
   }
 
-  /** How its client is connected. */
+  /** The connection of its client. */
   get transport(): 'stdio' | 'http' | 'socket' {
     return this.#opening.context.transport
   }

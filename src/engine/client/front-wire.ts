@@ -18,7 +18,7 @@ export interface FrontWire {
   lost?(loss: Loss): void
 }
 
-/** What a front link is opened with. */
+/** The arguments for opening a front link. */
 export interface FrontOpening {
   dialect: FrontDialect
   context: FrontContext

@@ -33,6 +33,6 @@ export interface EngineParts {
   clean?: (text: string) => string
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
   keepAliveMs?: number
-  /** Where other processes on the store are replicas of this one. */
+  /** Present where other processes on the store are replicas of this one. */
   cluster?: Cluster
 }

@@ -24,7 +24,7 @@ export interface DispatchPeers {
   watch: StoreWatch
   log: EngineLog
   settings: CurrentSettings
-  /** Where there are other replicas. */
+  /** Present where there are other replicas. */
   forwarding?: Forwarding | undefined
   /** Milliseconds since the epoch. */
   now(): number

@@ -25,7 +25,7 @@ export interface Entry {
   holds?: string
   /** The client's settings of the session that it means, where its turn begins another one. */
   settings?: SessionSettings
-  /** What the choice of its session has lost. */
+  /** Losses by the choice of its session. */
   losses?: readonly Loss[]
 }
 

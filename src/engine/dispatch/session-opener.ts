@@ -8,7 +8,7 @@ import type { Forwarding } from './forwarding.ts'
 export interface OpenerRecord {
   recorder: Recorder
   watch: StoreWatch
-  /** Where there are other replicas, of which each session belongs to one. */
+  /** Present where there are other replicas. Each session belongs to one of them. */
   forwarding?: Forwarding | undefined
 }
 

@@ -13,7 +13,7 @@ import {
   type TurnEvent,
 } from '../../model/index.ts'
 import { numbered } from '../events/index.ts'
-import { retoldIn } from '../record/index.ts'
+import { earlierMessages } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
 
@@ -50,7 +50,7 @@ function inputOf(turn: Turn, tenant: string): readonly Message[] | Fault {
   if (session.record.tenant !== tenant) return UNKNOWN
   if (!keepsContent(turn)) return NOT_KEPT
   const said: Message = { role: 'user', parts: command.input, at: view.startedAt }
-  return [...retoldIn(turn), ...(command.task === 'prompt' ? [said] : [])]
+  return [...earlierMessages(turn), ...(command.task === 'prompt' ? [said] : [])]
 }
 
 /** The conversation in the request, and the prompt: the first of the turn's own messages. */

@@ -64,7 +64,7 @@ export class TurnStarter {
     })
   }
 
-  /** When this resolves the turn is recorded, or known not to be. */
+  /** Resolves when the turn is recorded, or known not to be. */
   async #record(turn: Turn, entry: Entry): Promise<void> {
     const { client, command, exchange, told } = entry
     const { recorder, watch } = this.#peers

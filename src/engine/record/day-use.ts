@@ -13,7 +13,7 @@ interface Known {
   readonly day: number
   read: Spent
   added: Spent
-  /** When it was read, as `elapsed` counts. */
+  /** The time when it was read, as `elapsed` counts. */
   since: number
   reading: Promise<void> | undefined
 }

@@ -14,7 +14,7 @@ export class Marks {
   readonly #watch: StoreWatch
   readonly #writes: WriteQueue<Turn>
   #delivered: Id[] = []
-  /** When sessions were used, by their ids. */
+  /** The times when sessions were used, by their ids. */
   readonly #used = new Map<Id, number>()
   #touchAt = 0
 
@@ -61,7 +61,7 @@ export class Marks {
     this.#each(used, ([session, at]) => this.#store.touchSession(session, at))
   }
 
-  /** When one cannot be written the others are not tried: each would wait as long for a locked store. */
+  /** Writes them until one fails: each of the others would wait as long for a locked store. */
   #each<T>(items: readonly T[], write: (item: T) => Awaitable<void>): void {
     if (items.length > 0 && this.#watch.writable) void this.#writes.write(() => all(items, write))
   }

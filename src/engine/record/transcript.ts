@@ -8,7 +8,7 @@ export interface Steered {
 }
 
 /** The messages before a turn that its session does not know. */
-export function retoldIn({ command: { historyMode, history = [] }, follows }: Turn): readonly Message[] {
+export function earlierMessages({ command: { historyMode, history = [] }, follows }: Turn): readonly Message[] {
   return historyMode === 'delta' || (historyMode === 'complete' && !follows) ? history : []
 }
 

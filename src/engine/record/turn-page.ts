@@ -4,7 +4,7 @@ import { elapsed } from '../common/index.ts'
 import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
 import { conversationDigest, knownAs, type Told } from './conversation.ts'
-import { messagesOf, retoldIn, type Steered } from './transcript.ts'
+import { earlierMessages, messagesOf, type Steered } from './transcript.ts'
 
 /** The characters of an error's message that are kept for lists; its events have all of it. */
 const LONGEST_ERROR = 1000
@@ -12,7 +12,7 @@ const LONGEST_ERROR = 1000
 /** The record of a running turn, as far as it is not in the store yet. */
 export interface TurnPage {
   readonly turn: Turn
-  /** When it began, as `elapsed` counts. */
+  /** The time when it began, as `elapsed` counts. */
   readonly since: number
   /** All events, for those who join it, when the record has their shape alone. */
   readonly unkept: Numbered[] | undefined
@@ -83,7 +83,7 @@ export function movePage(page: TurnPage, session: string): void {
 export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditions] {
   const { view, scope, recordedLosses } = page.turn
   const { outcome, fault } = view.end!
-  const told = page.unkept ? [] : retoldIn(page.turn)
+  const told = page.unkept ? [] : earlierMessages(page.turn)
   const record: TurnRecord = {
     ...page.record,
     endedAt: view.at,

@@ -26,7 +26,7 @@ interface Listeners {
   now(): number
 }
 
-/** What an agent said while no turn of its session ran: notices, up to a limit, and what it offers, for the next turn. */
+/** Messages of an agent while no turn of its session ran: notices, up to a limit, and its offers, for the next turn. */
 export class BetweenTurns {
   #offers: JsonText | undefined
   #notices: Notice[] = []

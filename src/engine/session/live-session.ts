@@ -46,7 +46,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   #absence: Absence | undefined
   /** The version of the store up to which its record is that of the store. */
   asOf: number | undefined
-  /** When its last turn was done, on a clock that is never set. */
+  /** The time when its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
   /** The output of its agent while no turn ran. */
   #between: BetweenTurns | undefined

@@ -45,7 +45,7 @@ export class TurnClock implements TurnScope {
   #waitsSince: number
   #ranAt = 0
   phase: TurnPhase = 'queued'
-  /** What its agent had written to stderr when it failed, without secrets. */
+  /** The text that its agent had written to stderr when it failed, without secrets. */
   stderr: string | undefined
 
   constructor(init: ClockInit) {

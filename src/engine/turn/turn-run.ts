@@ -65,7 +65,7 @@ export class TurnRun implements Runner {
     const other = this.#next
     if (other === 'process-gone') return this.#leaves(link)
     if (typeof other !== 'object') return false
-    if (this.#goesOn(link)) this.#moveOn(other)
+    if (this.#isCurrent(link)) this.#moveOn(other)
     else turn.peers.breakers.release(other)
     return false
   }
@@ -101,7 +101,7 @@ export class TurnRun implements Runner {
   }
 
   /** True while the turn is to go on on this link; one that was cancelled meanwhile gets its end. */
-  #goesOn(link: AgentLink): boolean {
+  #isCurrent(link: AgentLink): boolean {
     const turn = this.#turn
     if (turn.ended || turn.link !== link) return false
     if (turn.cancelled) turn.take(cancelledTurn(turn.id))
@@ -111,7 +111,7 @@ export class TurnRun implements Runner {
   /** Leaves, once, a process that ended before it got the turn. False when the turn must not go on. */
   #leaves(link: AgentLink): boolean {
     const turn = this.#turn
-    if (!this.#goesOn(link)) return false
+    if (!this.#isCurrent(link)) return false
     this.#retries = this.#retries.filter((retry) => retry !== 'process-gone')
     this.#next = turn.link = undefined
     turn.scope.note('retry')
@@ -127,7 +127,7 @@ export class TurnRun implements Runner {
     const turn = this.#turn
     turn.timer.enter('start')
     const why = await setAgent(link, setting, session, `${turn.id}-${setting.option?.id ?? 'mode'}`)
-    if (!this.#goesOn(link)) return false
+    if (!this.#isCurrent(link)) return false
     if (why) turn.take(failedTurn(turn.id, why))
     return !turn.ended
   }
@@ -157,7 +157,8 @@ export class TurnRun implements Runner {
   async #retry(link: AgentLink, session: AgentSession): Promise<AgentSession | undefined> {
     const turn = this.#turn
     const why = this.#next
-    if (why === undefined || why === 'process-gone' || typeof why === 'object' || !this.#goesOn(link)) return undefined
+    if (why === undefined || why === 'process-gone' || typeof why === 'object' || !this.#isCurrent(link))
+      return undefined
     this.#retries = this.#retries.filter((retry) => retry !== why)
     if (why === 'fresh-session') {
       turn.scope.note('retry')
@@ -167,7 +168,7 @@ export class TurnRun implements Runner {
       return { ...known, bound: turn.session.rebind() }
     }
     const again = await turn.session.lost(turn)
-    if (!this.#goesOn(link)) return undefined
+    if (!this.#isCurrent(link)) return undefined
     if ('code' in again) {
       turn.take(failedTurn(turn.id, again))
       return undefined

@@ -26,13 +26,13 @@ export class TurnTimer {
   readonly #startedAt: number
   #agent: string
   #limits: Limits
-  /** When its agent took the turn: that agent's limit of the whole turn counts from here. */
+  /** The time when its agent took the turn. That agent's limit of the whole turn counts from here. */
   #takenAt: number
   #phase: Phase = 'waiting'
   #phaseAt: number
   #held = false
   #timer: NodeJS.Timeout | undefined
-  /** When the timer fires. */
+  /** The time when the timer fires. */
   #dueAt = Number.POSITIVE_INFINITY
 
   /** `expired` is called at most once. */
@@ -84,7 +84,7 @@ export class TurnTimer {
     return Math.max(0, Math.floor(this.#totalAt - elapsed()))
   }
 
-  /** When the whole turn is out of time. */
+  /** The time when the limit of the whole turn is reached. */
   get #totalAt(): number {
     return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)
   }

@@ -39,7 +39,7 @@ export class Turn {
   readonly view: LiveView
   readonly timer: TurnTimer
   readonly audience = new Audience()
-  /** What was lost between it and its agent. What was lost between it and a client is with that client's exchange. */
+  /** Losses between it and its agent. Those between it and a client are with that client's exchange. */
   readonly losses = new LossLedger()
   agent: AgentSettings
   session: TurnSession<Turn>
@@ -91,7 +91,7 @@ export class Turn {
     return this.scope.tape
   }
 
-  /** What its tape holds, without the secrets of the agents that it may have had. */
+  /** The content of its tape, without the secrets of the agents that it may have had. */
   get wire(): Wire | undefined {
     const { agents } = this.#init
     return this.tape?.wire((text) => agents.reduce((clean, { redact }) => redact(clean), text))

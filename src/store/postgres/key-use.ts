@@ -14,7 +14,7 @@ export function endAndSpend(end: string, { tenant, owner }: TurnRecord, spent: D
       cost_usd = spent.cost_usd + excluded.cost_usd`
 }
 
-/** What a tenant has used on a day: one row. */
+/** The use of a tenant on a day: one row. */
 export function spentOn(tenant: string, day: number): string {
   return sql`
     SELECT CAST(coalesce(sum(tokens), 0) AS BIGINT) AS tokens, CAST(coalesce(sum(estimated), 0) AS BIGINT) AS estimated,

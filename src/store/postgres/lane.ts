@@ -44,7 +44,7 @@ export class Lane {
   readonly #patienceMs: number
   #connection: Connection | undefined
   #waiting: Work[] = []
-  /** What was given last and shares nothing: all the rest is done before it. */
+  /** The work that was given last and shares nothing: all the rest is done before it. */
   #last: Promise<unknown> | undefined
   /** Ends when nothing waits. */
   #running: Promise<void> | undefined

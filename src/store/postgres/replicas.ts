@@ -20,7 +20,7 @@ const IS_FREE = new Raw(`NOT EXISTS (
   SELECT 1 FROM leases WHERE leases.owner = sessions.owner AND leases.epoch = sessions.owner_epoch
 )`)
 
-/** What the replicas share. Each method is one message to the server. */
+/** The state that replicas share. Each method is one message to the server. */
 export class PostgresReplicas implements ReplicaStore {
   readonly #run: (statements: readonly string[], way?: Way) => Promise<Results>
   readonly #clock: ServerClock

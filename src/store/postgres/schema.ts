@@ -161,7 +161,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 /** The name of the table that has the applied versions. */
 export const VERSIONS = 'turnpike_versions'
 
-/** How often a migration is tried again because another process migrates at the same time. */
+/** The number of times that a migration is tried again because another process migrates at the same time. */
 const ATTEMPTS = 20
 
 /** Errors of a statement that another process's migration was quicker than: something exists by now. */

@@ -77,9 +77,9 @@ class V04Back implements BackLink {
     if (!run) return
     const { reply, secrets, cancelled } = run
     const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
-    const unsaid = reply.cut ? CUT_OFF : reply.unreadable
+    const incomplete = reply.cut ? CUT_OFF : reply.unreadable
     if (told.outcome !== 'completed') this.#finish(run, told)
-    else if (unsaid) this.#finish(run, failed(unsaid))
+    else if (incomplete) this.#finish(run, failed(incomplete))
     else this.#complete(run)
   }
 

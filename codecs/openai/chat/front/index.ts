@@ -35,7 +35,7 @@ class ChatFront implements FrontLink {
   #model = ''
   #answer: Answer | undefined
   /** The request goes on with a turn whose agent has started. */
-  #goesOn = false
+  #continued = false
   /** Writes the chunks of a stream; absent for a whole answer. */
   #chunks: ChunkWriter | undefined
 
@@ -66,7 +66,7 @@ class ChatFront implements FrontLink {
     this.#model = request.model
     if (request.streams) this.#stream(request, exchange)
     sendRequest(request, this.#context, this.#ports, exchange, (command) => {
-      this.#goesOn = command.type === 'ask-reply'
+      this.#continued = command.type === 'ask-reply'
       this.#answer = { ...toolAnswer(request.streams, command), headers: this.#headers }
       return this.#answer
     })
@@ -74,7 +74,7 @@ class ChatFront implements FrontLink {
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#headers['x-request-id'] ??= view.turn
-    if (event.type === 'turn-started' || this.#goesOn) this.#started()
+    if (event.type === 'turn-started' || this.#continued) this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)

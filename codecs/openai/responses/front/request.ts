@@ -41,7 +41,7 @@ export interface ResponsesRequest extends StartRequest {
   background: boolean
   /** The response can be asked for later. */
   stored: boolean
-  /** What its response repeats of it. */
+  /** The members that its response repeats. */
   repeated: JsonText
   /** Its items, raw: the system messages that it begins with, those behind the last answer, and those with tools. */
   raw: Input['raw']

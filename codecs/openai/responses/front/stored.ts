@@ -110,7 +110,7 @@ export class StoredFront implements FrontLink {
     if (this.#streams && this.#writer?.begun) this.#ports.send(KEEP_ALIVE)
   }
 
-  /** Where the gateway knows no turn, the client has no response. */
+  /** A turn that the gateway does not know is an unknown response to the client. */
   #refuse(found: Fault): void {
     this.#ports.send(errorBody(found.code === 'session-not-found' ? unknownResponse(this.#context) : found))
   }

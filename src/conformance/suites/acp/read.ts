@@ -42,7 +42,7 @@ export function updates(run: AgentRun, ...kinds: readonly string[]): JsonRecord[
     .filter(({ sessionUpdate }) => kinds.includes(String(sessionUpdate)))
 }
 
-/** What the agent is able to do, as it said. */
+/** The capabilities that the agent has named. */
 export function capabilities(run: AgentRun): JsonRecord {
   return objectIn(resultOf(run, 'i1'), 'agentCapabilities')
 }

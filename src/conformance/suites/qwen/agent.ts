@@ -173,11 +173,11 @@ export const agentRules = rulesForAgents('qwen', SECTIONS, {
     on: ['malformed'],
     judge: (run) => {
       const all = objectsOf(run)
-      const isTold = all.some(
+      const isNamed = all.some(
         (line) =>
           isFatal(line) || 'error' in objectIn(line, 'metadata') || 'control_errors' in objectIn(line, 'metadata'),
       )
-      return expectThat(isTold, `${show(all[0])}; ${ending(run)}`)
+      return expectThat(isNamed, `${show(all[0])}; ${ending(run)}`)
     },
   },
   '10.fatal-exit': {
