@@ -21,10 +21,10 @@ export const zot: readonly Normalisation[] = [
   whole('a turn that the agent left without an end gets one, with the `error` that says how its process ended', closed),
   whole('an aborted or failed turn ends in the one form above', withOneEnd),
   whole('`compact` ends with `done`', withEndsOfCompactions),
-  each('`hello` is answered by the gateway', (line) =>
+  each('the gateway answers `hello`', (line) =>
     line['type'] === 'response' && line['command'] === 'hello' ? omit(line, 'data') : line,
   ),
-  each('and so are an `abort` and what is wrong with a line', (line) =>
+  each('an `abort` and an invalid line', (line) =>
     /^malformed json: /.test(String(line['error'])) ? { ...line, error: 'malformed json' } : line,
   ),
   without(
