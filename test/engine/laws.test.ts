@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { from, Observable } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { turnLaws } from '../../src/engine/events/laws.ts'
+import { closingsOf, turnLaws } from '../../src/engine/events/laws.ts'
 import { type AgentEvent, fault, type TurnEnd, type TurnEvent } from '../../src/model/index.ts'
 
 const LOST = fault('agent-crashed', 'gone')
@@ -100,6 +100,144 @@ describe('the laws of a turn', () => {
       usage(2),
       end('completed'),
     ])
+  })
+
+  const started = { type: 'turn-started', turn: 't' } as const
+  const begin = (message: string, lane?: string): AgentEvent => ({
+    type: 'message-start',
+    turn: 't',
+    message,
+    role: 'user',
+    ...(lane !== undefined && { lane }),
+  })
+  const says = (message: string, text: string, lane?: string): AgentEvent => ({
+    type: 'text-delta',
+    turn: 't',
+    message,
+    text,
+    ...(lane !== undefined && { lane }),
+  })
+  const over = (message: string, lane?: string): AgentEvent => ({
+    type: 'message-end',
+    turn: 't',
+    message,
+    ...(lane !== undefined && { lane }),
+  })
+  const opened = (message: string, lane?: string): AgentEvent =>
+    ({ ...begin(message, lane), role: 'assistant' }) as AgentEvent
+  const calls = (tool: string): AgentEvent => ({
+    type: 'tool-call',
+    turn: 't',
+    tool,
+    name: 'read',
+    args: '{}',
+    executor: 'agent',
+  })
+  const tool = (tool: string, status: 'success' | 'error' | 'cancelled' = 'success'): AgentEvent => ({
+    type: 'tool-end',
+    turn: 't',
+    tool,
+    status,
+    parts: [],
+  })
+  const parts = (message: string, tool: string) =>
+    ({
+      type: 'message-end',
+      turn: 't',
+      message,
+      parts: [{ type: 'tool-call', tool, name: 'read', args: '{}' }],
+    }) as const satisfies AgentEvent
+  const callUsage: AgentEvent = { type: 'usage', turn: 't', scope: 'call', usage: { total: 1 } }
+
+  test.each<[what: string, said: AgentEvent[], passed: AgentEvent[] | 'the same']>([
+    ['a message that begins, speaks and ends', [begin('m'), says('m', 'a'), says('m', 'b'), over('m')], 'the same'],
+    [
+      'messages that take turns',
+      [begin('m'), begin('n'), says('m', 'a'), says('n', 'b'), over('m'), over('n')],
+      'the same',
+    ],
+    ['an end of a message that never began', [over('m')], [opened('m'), over('m')]],
+    ['an end in a lane of one that never began there', [over('m', 'l')], [opened('m', 'l'), over('m', 'l')]],
+    ['text in a lane', [says('m', 'a', 'l'), over('m', 'l')], [opened('m', 'l'), says('m', 'a', 'l'), over('m', 'l')]],
+    [
+      'text of one id in two lanes',
+      [says('m', 'a'), says('m', 'b', 'l'), over('m'), over('m', 'l')],
+      [opened('m'), says('m', 'a'), opened('m#2', 'l'), says('m#2', 'b', 'l'), over('m'), over('m#2', 'l')],
+    ],
+    [
+      'a message that begins while it is open',
+      [begin('m'), says('m', 'a'), begin('m'), says('m', 'b'), over('m')],
+      [begin('m'), says('m', 'a'), over('m'), begin('m#2'), says('m#2', 'b'), over('m#2')],
+    ],
+    [
+      'a message that speaks after its end',
+      [begin('m'), says('m', 'a'), over('m'), says('m', 'b'), over('m')],
+      [begin('m'), says('m', 'a'), over('m'), opened('m#2'), says('m#2', 'b'), over('m#2')],
+    ],
+    ['the usage of a call', [callUsage, started], 'the same'],
+    ['a call with its end', [calls('x'), tool('x')], 'the same'],
+    ['parts that repeat a call', [begin('m'), calls('x'), parts('m', 'x'), tool('x')], 'the same'],
+    [
+      'parts that repeat a call whose id was used before',
+      [calls('x'), tool('x'), begin('m'), calls('x'), parts('m', 'x'), tool('x')],
+      [calls('x'), tool('x'), begin('m'), calls('x#2'), parts('m', 'x#2'), tool('x#2')],
+    ],
+    ['an event of another turn, and one of none', [{ ...started, turn: 'u' }, { ...started, turn: null } as never], []],
+  ])('passes on %s', (_what, said, passed) => {
+    expect(run(events([...said, end('completed')]))).toEqual([
+      ...(passed === 'the same' ? said : passed),
+      end('completed'),
+    ])
+  })
+
+  test('passes on an event as it is where nothing of it changes', () => {
+    const said = [started, begin('m'), says('m', 'a'), over('m'), begin('n'), parts('n', 'x')]
+    const seen = run(events(said))
+    for (const [at, event] of said.entries()) expect(seen[at]).toBe(event)
+  })
+
+  test.each<[TurnEnd['outcome'], 'error' | 'cancelled' | undefined]>([
+    ['completed', undefined],
+    ['failed', 'error'],
+    ['cancelled', 'cancelled'],
+  ])('a call that is open when its turn is %s ends as %s', (outcome, status) => {
+    const closed = run(events([calls('x'), calls('y'), tool('y'), end(outcome)])).slice(3, -1)
+    expect(closed).toEqual(status ? [tool('x', status)] : [])
+  })
+
+  test('the source is left with the end of the turn, and no event passes after it', () => {
+    const log: string[] = []
+    const wire = new Observable<AgentEvent>((subscriber) => {
+      subscriber.next(end('completed'))
+      subscriber.next(started)
+      return () => log.push('left')
+    })
+    wire.pipe(turnLaws({ turn: 't', missingEnd: () => LOST, cancelled: () => false })).subscribe({
+      next: ({ type }) => log.push(type),
+      complete: () => log.push('complete'),
+    })
+    expect(log).toEqual(['turn-end', 'complete', 'left'])
+  })
+
+  test.each<[string, Observable<AgentEvent>]>([
+    ['ends', from([])],
+    ['fails', new Observable((subscriber) => subscriber.error(new Error('x')))],
+  ])('a source that %s without the end of the turn completes it', (_how, source) => {
+    const log: string[] = []
+    source.pipe(turnLaws({ turn: 't', missingEnd: () => LOST, cancelled: () => false })).subscribe({
+      next: ({ type }) => log.push(type),
+      complete: () => log.push('complete'),
+    })
+    expect(log).toEqual(['turn-end', 'complete'])
+  })
+
+  test('a turn that was cut off is closed with what is open, and nothing that was said before', () => {
+    const failed = { ...end('failed'), stop: 'error', fault: LOST }
+    const total: AgentEvent = { type: 'usage', turn: 't', scope: 'turn', usage: { total: 2 } }
+    const said = [started, begin('m'), says('m', 'a'), calls('x'), total] as TurnEvent[]
+    expect(closingsOf('t', said, LOST)).toEqual([tool('x', 'error'), over('m'), failed])
+    expect(closingsOf('t', [], LOST)).toEqual([failed])
+    expect(closingsOf('t', [...said, tool('x'), over('m')] as TurnEvent[], LOST)).toEqual([failed])
   })
 
   test('exactly one end, last, and balanced groups, whatever the wire does', () => {
