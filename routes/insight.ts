@@ -30,7 +30,7 @@ export function mountInsight(app: Hono<HttpEnv>, parts: HttpParts): void {
   )
 }
 
-/** What the other replicas tell an observer, and how many of all have answered, this one included; for admins which have not. */
+/** The answers of the other replicas to an observer, and the number of all that answered, this one included; for admins which did not. */
 async function othersOf({ engine, peers }: HttpParts, observer: Observer): Promise<Others> {
   const others = (peers && engine.replication?.replicas.others.filter(({ expired }) => !expired)) ?? []
   if (!peers || others.length === 0) return { shares: [], told: {} }

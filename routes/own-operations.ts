@@ -7,7 +7,7 @@ const number: JsonSchema = { type: 'number' }
 const oneOf = (...words: string[]): JsonSchema => ({ type: 'string', enum: words })
 const time: JsonSchema = { type: 'number', description: 'Milliseconds since the epoch.' }
 
-/** How many replicas there are, how many of them have told their part of the answer, and for admins which have not. */
+/** The number of replicas, the number of those that gave their part of the answer, and for admins which did not. */
 const REPLICAS = objectOf({ of: count, answered: count, missing: listOf(text) }, ['of', 'answered'])
 
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {

@@ -52,7 +52,7 @@ function isPlace(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** What the model has no place for: further members of a page, and all of an annotation of another type. */
+/** Members that the model has no place for: further ones of a page, and all of an annotation of another type. */
 function ext(type: string, json: JsonText): Pick<Citation, 'ext'> {
   const held = type === URL_CITATION ? entriesExt(members(json).filter(([key]) => !OF_URL.has(key))) : toExt(json)
   return held ? { ext: held } : {}
@@ -100,7 +100,7 @@ function placed(json: JsonText, start: number, end: number): JsonText {
   return object(members(json).map(([key, raw]) => [key, Object.hasOwn(moved, key) ? String(moved[key]) : raw] as const))
 }
 
-/** What an annotation loses of a source: all of it, or what is quoted. */
+/** The loss of an annotation's source: all of it, or the quoted text. */
 export function citationLoss(citation: Citation, place: AnnotationPlace): Loss | undefined {
   if (annotationJson(citation, place) === undefined) return dropped('citation')
   const isQuoted = citation.quote !== undefined && place !== 'chat' && ownMember(citation.ext, 'type') === undefined

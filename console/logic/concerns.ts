@@ -1,7 +1,7 @@
 import { duration } from './format.ts'
 import type { AgentError, AgentRow, OverviewAnswer, Replicas, TurnDetail, TurnRow } from './types.ts'
 
-/** What the first page says needs somebody: failures by their agent with the cause in words, the store, open questions. */
+/** Things that need somebody, for the first page: failures by their agent with the cause in words, the store, open questions. */
 
 /** An agent whose turns have failed in the last hour, or that gets none. */
 export interface AgentConcern {
@@ -9,7 +9,7 @@ export interface AgentConcern {
   errors: readonly AgentError[]
 }
 
-/** What is wrong with the gateway, and what that means. */
+/** A problem of the gateway, and its meaning. */
 export interface Concern {
   title: string
   text: string
@@ -32,13 +32,13 @@ export function agentConcerns(agents: readonly AgentRow[], now: number): AgentCo
     .sort((a, b) => (b.errors[0]?.at ?? 0) - (a.errors[0]?.at ?? 0))
 }
 
-/** What a breaker that is not closed means; undefined for one that is. */
+/** The meaning of a breaker that is not closed; undefined for one that is. */
 export function breakerText({ breaker = 'closed' }: AgentRow): string | undefined {
   if (breaker === 'closed') return undefined
   return breaker === 'open' ? 'gets no turns for a while (breaker open)' : 'the next turn tries it (breaker half-open)'
 }
 
-/** What is wrong with the store; undefined while it is well. */
+/** The problem of the store; undefined while there is none. */
 export function storeConcern(store: OverviewAnswer['store']): Concern | undefined {
   if (!store) return undefined
   if (!store.writable) {
@@ -70,7 +70,7 @@ export function askingTurns(turns: readonly TurnRow[]): TurnRow[] {
   return turns.filter(({ phase }) => phase === 'asking' || phase === 'parked')
 }
 
-/** What the agent of a failed turn wrote to stderr: in this turn, or in the newest one that failed in the same words. */
+/** The stderr of the agent of a failed turn: of this turn, or of the newest one that failed in the same words. */
 export function stderrOf(agents: readonly AgentRow[], { turn, agent, fault }: TurnDetail): string | undefined {
   const errors = agents.find(({ name }) => name === agent)?.errors ?? []
   const same = errors.find((error) => error.turn === turn) ?? errors.find(({ message }) => message === fault?.message)

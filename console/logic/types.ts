@@ -137,7 +137,7 @@ export interface Me {
   keys: boolean
 }
 
-/** What the gateway tells its console. */
+/** Answers of the gateway to its console. */
 export interface Settings {
   version?: string
   /** The command that starts the gateway's program. */

@@ -22,7 +22,7 @@ interface AttentionProps {
   running: readonly TurnRow[]
 }
 
-/** What needs somebody, with the cause in words: the store, replicas, agents that fail, turns that wait for an answer. */
+/** Things that need somebody, with the cause in words: the store, replicas, agents that fail, turns that wait for an answer. */
 export function Attention({ overview, agents, running }: AttentionProps) {
   const now = Date.now()
   const concerns = [storeConcern(overview.store), replicaConcern(overview.replicas)].filter((one) => one !== undefined)

@@ -4,7 +4,7 @@ import { DEFAULT_CONFIG } from './config-file.ts'
 import { ownCommand, quoted } from './own-command.ts'
 import { findAgents } from './programs.ts'
 
-/** What `turnpike serve` prints when it listens on `url`: its addresses for clients, and commands to try. */
+/** The text of `turnpike serve` when it listens on `url`: its addresses for clients, and commands to try. */
 export function greeting(url: string, { agents, default: first, server }: Config, file: string): string {
   const names = [...agents.keys()]
   const model = agents.has('coder') ? 'coder' : (first ?? names[0] ?? '')
@@ -43,7 +43,7 @@ function exampleCommand(url: string): string {
 `
 }
 
-/** How to go on from the examples: the agents of this machine, if it has some. */
+/** The step after the examples: the agents of this machine, if it has some. */
 function nextStep(command: string): string {
   const names = findAgents(process.env['PATH'] ?? '').map(({ program }) => program)
   const own = names.length > 0 ? `with the agents of this machine: ${names.join(', ')}` : 'to put your own agents in'

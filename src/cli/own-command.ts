@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { packageRoot } from './package-root.ts'
 import { findProgram, isLauncher } from './programs.ts'
 
-/** How this process was started. */
+/** The command that started this process. */
 export interface Started {
   /** The environment. TURNPIKE_NAME is the launcher or the link to it, as it was called; absent without the launcher. */
   env: Readonly<Record<string, string | undefined>>

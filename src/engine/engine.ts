@@ -137,7 +137,7 @@ export class Engine {
     this.#upkeep.watch()
   }
 
-  /** What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. See `turnWire`. */
+  /** The known wires of a turn; undefined when the viewer may see no turn of that id. See `turnWire`. */
   async wire(turn: string, viewer: Viewer, again = false): Promise<TurnWire | undefined> {
     await this.#recorder.flush()
     return turnWire({ store: this.#store, turns: this.#memory.turns }, turn, viewer, again)

@@ -158,7 +158,7 @@ export class WirePlayer implements WireReader {
     return agent
   }
 
-  /** What the client asks while an agent handles a frame waits until it has finished. */
+  /** A client's request while an agent handles a frame waits until it has finished. */
   #onCommand(command: Command, exchange: Exchange | undefined): void {
     if (this.#agents) this.#agents.whenSilent(() => this.#command(command, exchange))
     else this.#command(command, exchange)

@@ -104,4 +104,8 @@ describe('doc comments', () => {
     )
     expect(missing).toEqual([])
   })
+
+  test('begins with a verb or a noun', () => {
+    expect(places(SOURCES, /^\s*\/\*\* (?:What|How|Whether|Why|Who)\b/)).toEqual([])
+  })
 })

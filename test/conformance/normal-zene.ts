@@ -39,7 +39,7 @@ export const zene: readonly Normalisation[] = [
     })
   }),
   whole(
-    "what is wrong with a request that cannot be read whole | our words, and the request's ids",
+    "the error of a request that cannot be read whole | our text, and the request's ids",
     (lines, { read }) => {
       const refused = read.some(({ request_id: id }) => id === 'unknown')
       return refused ? lines.map((line) => omit(line, 'request_id', 'session_id', 'error_message', 'error')) : lines

@@ -12,7 +12,7 @@ export type TurnWire = { agent: string; front: string; back?: string } & (
 )
 
 /**
- * What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. `again`: what they
+ * The known wires of a turn; undefined when the viewer may see no turn of that id. `again`: what they
  * are written from again, also where they were kept.
  */
 export async function turnWire(

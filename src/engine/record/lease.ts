@@ -80,7 +80,7 @@ export class Lease {
     this.#turns = turns
   }
 
-  /** How often it is renewed, and how long it lasts. */
+  /** The interval of its renewal, and its duration. */
   get times(): LeaseTimes {
     return this.#parts.times ?? USUAL
   }
