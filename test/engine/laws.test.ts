@@ -133,7 +133,7 @@ describe('the laws of a turn', () => {
     args: '{}',
     executor: 'agent',
   })
-  const tool = (tool: string, status: 'success' | 'error' | 'cancelled' = 'success'): AgentEvent => ({
+  const tool = (tool: string, status: 'ok' | 'error' | 'cancelled' = 'ok'): AgentEvent => ({
     type: 'tool-end',
     turn: 't',
     tool,
