@@ -72,6 +72,25 @@ describe('a client that can be asked', () => {
     expect([asks.waiting, turn.questions?.waiting]).toEqual([false, false])
   })
 
+  test('is asked inline, and the turn is not parked', async () => {
+    const { asked, answer, asks, host } = asking()
+    for (const id of ['q', 'q2', 'q3']) asked(ask(id))
+    await Promise.resolve()
+    answer('q', pick('yes'))
+    answer('q2', pick('maybe'), 't.token')
+    asks.left()
+    await Promise.resolve()
+    expect(host.types).toEqual(['ask', 'ask', 'ask', 'ask-settled'])
+    expect([asks.parked, asks.waiting]).toEqual([undefined, true])
+  })
+
+  test('that answers under a token while nothing is parked must name one of several questions', () => {
+    const { asked, answer } = asking()
+    asked(ask('q'))
+    asked(ask('q2'))
+    expect(answer(undefined, pick('yes'), 't.token')).toBe('gone')
+  })
+
   test('need not name the only question, but one of several', () => {
     const { asked, answer } = asking()
     asked(ask('q'))
@@ -187,11 +206,91 @@ describe('a client whose next request can answer', () => {
     expect(second).not.toBe(first)
     expect(answer(undefined, pick('yes'), second)).toBe('taken')
     await Promise.resolve()
-    expect(asks.parked?.asks.map((open) => open.ask)).toEqual(['q2'])
-    expect(answer('q2', pick('no'), asks.parked!.continuation)).toBe('taken')
+    const third = asks.parked!
+    expect(third.asks.map((open) => open.ask)).toEqual(['q2'])
+    expect(third.continuation).not.toBe(second)
+    expect(answer('q2', pick('no'), third.continuation)).toBe('taken')
+    await Promise.resolve()
     expect([asks.parked, replies()]).toEqual([undefined, [pick('yes'), pick('no')]])
   })
+
+  test('is asked again only under its token: an answer without one names what it answers', async () => {
+    const { asked, asks, answer } = asking(parkable)
+    asked(ask('q'))
+    asked(ask('q2'))
+    await Promise.resolve()
+    const { continuation } = asks.parked!
+    expect(answer(undefined, pick('yes'))).toBe('gone')
+    expect(answer('none', pick('yes'))).toBe('gone')
+    await Promise.resolve()
+    expect(asks.parked?.continuation).toBe(continuation)
+    expect(answer('none', pick('yes'), continuation)).toBe('gone')
+    await Promise.resolve()
+    expect(asks.parked?.continuation).not.toBe(continuation)
+  })
+
+  test('finds a question that comes while the turn is parked among the others, under the same token', async () => {
+    const { asked, asks, told } = asking(parkable)
+    asked(ask('q'))
+    await Promise.resolve()
+    const { continuation } = asks.parked!
+    asked(ask('q2'))
+    await Promise.resolve()
+    expect(asks.parked?.continuation).toBe(continuation)
+    expect(asks.parked?.asks.map((open) => open.ask)).toEqual(['q', 'q2'])
+    expect(told.filter(([what, type]) => what === 'event' && type === 'turn-parked')).toHaveLength(1)
+  })
+
+  test.each<[leaves: string, inline: boolean, later: boolean, parked: boolean]>([
+    ['one that could be asked, and another one can answer later', false, true, true],
+    ['one, and another one can still be asked', true, true, false],
+    ['one, and no other can answer', false, false, false],
+  ])('has the turn parked when another client leaves: %s', async (_leaves, inline, later, parked) => {
+    const { asked, asks, host } = asking(later ? parkable : {})
+    host.client.leavesAsks = true
+    asked(ask('q'))
+    host.client.leavesAsks = inline
+    host.client.inputClosed = true
+    asks.left()
+    await Promise.resolve()
+    expect([asks.parked !== undefined, asks.waiting]).toEqual([parked, true])
+  })
+
+  test('keeps its park when another client leaves, or ends its input', async () => {
+    const { asked, asks, host, replies } = asking(parkable)
+    asked(ask('q'))
+    await Promise.resolve()
+    const before = asks.parked
+    asks.left()
+    host.client.inputClosed = true
+    asks.onInputClosed()
+    await Promise.resolve()
+    expect([asks.parked, replies()]).toEqual([before, []])
+  })
+
+  test('is waited for when the input of another one ends before the turn is parked', async () => {
+    const { asked, asks, replies, host } = asking(parkable)
+    host.client.leavesAsks = true
+    asked(ask('q'))
+    host.client.leavesAsks = false
+    asks.onInputClosed()
+    await Promise.resolve()
+    expect([asks.waiting, replies()]).toEqual([true, []])
+  })
 })
+
+test.each(['cancelled', 'ended'] as const)(
+  'a turn that is %s refuses what is asked, without a word to anybody',
+  async (how) => {
+    const { turn, asks, replies, host, audits } = asking()
+    if (how === 'cancelled') turn.cancelled = true
+    else turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+    const before = host.events.length
+    expect(asks.asked(ask('q'))).toBe(false)
+    await Promise.resolve()
+    expect([replies(), host.events.length - before, audits(), asks.waiting]).toEqual([[pick('no')], 0, [], false])
+  },
+)
 
 test('a turn that ends settles what is open, and refuses what is asked after that', async () => {
   const { asked, host, turn, replies, asks } = asking()
