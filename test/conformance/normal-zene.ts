@@ -38,13 +38,10 @@ export const zene: readonly Normalisation[] = [
       return !added || record(line['error'])['message'] !== said
     })
   }),
-  whole(
-    "the error of a request that cannot be read whole | our text, and the request's ids",
-    (lines, { read }) => {
-      const refused = read.some(({ request_id: id }) => id === 'unknown')
-      return refused ? lines.map((line) => omit(line, 'request_id', 'session_id', 'error_message', 'error')) : lines
-    },
-  ),
+  whole("the error of a request that cannot be read whole | our text, and the request's ids", (lines, { read }) => {
+    const refused = read.some(({ request_id: id }) => id === 'unknown')
+    return refused ? lines.map((line) => omit(line, 'request_id', 'session_id', 'error_message', 'error')) : lines
+  }),
   each("a self-test's checks | the gateway's", (line) =>
     'missing_required_env' in line ? omit(line, 'checks', 'provider_probe_results') : line,
   ),
