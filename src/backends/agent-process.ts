@@ -43,9 +43,6 @@ export interface AgentProcess {
   close(): void
 }
 
-/** A way to start processes. Never throws. */
-export type StartAgent = (start: AgentStart, events: AgentEvents) => AgentProcess
-
 /** Forwards stdout to the events, in whole characters only. */
 export function forwardOutput(stdout: Readable, events: AgentEvents): void {
   readText(stdout)

@@ -1,5 +1,5 @@
 export type { Limits, Pool, Route } from '../contract/index.ts'
-export { type Carriage, predictPair, predictTurn } from './carry/index.ts'
+export { type Carriage, predictPair } from './carry/index.ts'
 export {
   type ClientAccess,
   ClientLink,

@@ -1,12 +1,11 @@
 import { isBlank, isPlaceholder } from '../../codecs/zene/text.ts'
 import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import type { Capabilities } from '../../src/contract/index.ts'
-import { predictTurn } from '../../src/engine/carry/predict.ts'
+import { predictAnswer } from '../../src/engine/carry/predict.ts'
 import { type LiveView, viewOf } from '../../src/engine/events/view.ts'
 import {
   type AgentEvent,
   type AskOption,
-  type Command,
   type EventOf,
   type Item,
   isRecord,
@@ -16,7 +15,6 @@ import {
   parse,
   type ToolStatus,
   type TurnEvent,
-  type TurnStart,
 } from '../../src/model/index.ts'
 
 /**
@@ -304,7 +302,7 @@ export function losses(reader: string, front: Capabilities, back: Capabilities, 
   const some = (when: Partial<Record<Item, When>>, kind: Loss['kind']): void => {
     for (const [item, holds] of Object.entries(when)) if (turns.some(holds)) found.add(`${kind} ${item}`)
   }
-  for (const loss of predictTurn(front, back, NOTHING, false)) {
+  for (const loss of predictAnswer(front, back)) {
     if (isHeld(loss.item) || !items.has(loss.item) || (unasked && loss.item.startsWith('ask'))) continue
     if (loss.kind === 'dropped' || turns.some(narrow?.[loss.item] ?? (() => true))) found.add(nameOf(loss))
   }
@@ -348,16 +346,6 @@ function partLosses(events: readonly AgentEvent[], front: Capabilities, way: Par
 /** A loss without its field and count. */
 export function nameOf({ kind, item }: Loss): string {
   return `${kind} ${item}`
-}
-
-/** A request that holds nothing: what is predicted for it is of the answer alone. */
-const NOTHING: Command & TurnStart = {
-  exchange: 'x',
-  type: 'turn-start',
-  turn: 't',
-  task: 'prompt',
-  input: [],
-  options: {},
 }
 
 /** The items that the turns of a recording say. */

@@ -44,6 +44,7 @@ test('places are never more than there are, and go to those who wait in their or
           if (each.do === 'go') places.give()
           else guest.waiting!.leave()
           await Promise.resolve()
+          expect(guest.state).toBe('done')
         }
         const [has, waits] = [of('has').length, of('waits').length]
         // Those that are taken stay so when there are fewer; nobody waits while one is free.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Capabilities, capabilities } from '../../src/contract/index.ts'
-import { predictPair, predictTurn, strictRefusal } from '../../src/engine/carry/predict.ts'
+import { predictAnswer, predictPair, predictRequest, strictRefusal } from '../../src/engine/carry/predict.ts'
 import { type Command, ITEMS, type Item, type TurnStart } from '../../src/model/index.ts'
 
 const half = (full: readonly Item[], partial: readonly Item[] = []): Capabilities => capabilities({ full, partial })
@@ -80,7 +80,10 @@ describe('a turn', () => {
       once: { key: 'k', duplicate: 'join', replay: 'never' },
       task: 'compact',
     })
-    expect(predictTurn(half([...TEXT, 'usage', 'usage.total']), back, command, false)).toEqual([
+    expect([
+      ...predictRequest(back, command, false),
+      ...predictAnswer(half([...TEXT, 'usage', 'usage.total']), back),
+    ]).toEqual([
       { kind: 'dropped', item: 'start.compact', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'part.image', why: 'no-place', count: 2 },
       { kind: 'weakened', item: 'option.systemPrompt', why: 'too-narrow', count: 1 },
@@ -91,13 +94,13 @@ describe('a turn', () => {
   })
 
   test('what is gone with its event is not lost twice', () => {
-    expect(predictTurn(half(TEXT), back, start(), false).map(({ item }) => item)).toEqual(['usage', 'ask'])
+    expect(predictAnswer(half(TEXT), back).map(({ item }) => item)).toEqual(['usage', 'ask'])
   })
 
-  test('within one dialect loses nothing of its answer', () => {
+  test('within one dialect loses no member of its own', () => {
     const ext = { protocol: 'p', json: '{}' }
-    expect(predictTurn(half([...TEXT, 'ext']), half(TEXT, ['ext']), { ...start(), ext }, true)).toEqual([])
-    expect(predictTurn(half([...TEXT, 'ext']), half(TEXT, ['ext']), { ...start(), ext }, false)).toEqual([
+    expect(predictRequest(half(TEXT, ['ext']), { ...start(), ext }, true)).toEqual([])
+    expect(predictRequest(half(TEXT, ['ext']), { ...start(), ext }, false)).toEqual([
       { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 },
     ])
   })

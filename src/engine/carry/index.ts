@@ -1,6 +1,6 @@
 export { carriesEvent, carryStart, dropped, steeringLosses } from './carry.ts'
 export { carryEvent } from './carry-event.ts'
 export { withHistory } from './history.ts'
-export { type Carriage, predictPair, predictTurn } from './predict.ts'
+export { type Carriage, predictPair } from './predict.ts'
 export { refusalFor } from './refusal.ts'
 export { withoutSecret } from './secrets.ts'

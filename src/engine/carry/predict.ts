@@ -169,19 +169,10 @@ function worst(a: Carriage, b: Carriage): Carriage {
 }
 
 /**
- * Predicts the losses of a turn before it is started: of its request, what the agent's protocol has no place for or
- * weakens, as carrying it reports them; of its answer, what the agent's protocol may send and the client's cannot show.
+ * Predicts the losses of a request before its turn is started: items that the agent's protocol has no place for or
+ * weakens, as carrying it reports them.
  */
-export function predictTurn(
-  front: Capabilities,
-  back: Capabilities,
-  command: Command & TurnStart,
-  same: boolean,
-): readonly Loss[] {
-  return [...predictRequest(back, command, same), ...(same ? [] : predictAnswer(front, back))]
-}
-
-function predictRequest(back: Capabilities, command: Command & TurnStart, same: boolean): Loss[] {
+export function predictRequest(back: Capabilities, command: Command & TurnStart, same: boolean): Loss[] {
   return startItems(command).flatMap(({ item, count }) => {
     if (item === 'ext') return beyond('full', back[item], same) === 'lost' ? dropped(item, count) : []
     if (back[item] === 'none') return isServedHere(item) ? [] : dropped(item, count)
@@ -189,7 +180,8 @@ function predictRequest(back: Capabilities, command: Command & TurnStart, same: 
   })
 }
 
-function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
+/** Predicts the losses of an answer between two dialects: items that the agent's may send and the client's cannot show. */
+export function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
   const pair = predictPair(front, back)
   const lost = (item: Item): boolean => pair[item] === 'lost'
   return ITEMS.flatMap((item) => {
