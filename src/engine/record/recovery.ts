@@ -46,7 +46,8 @@ export async function endLostTurn(store: Store, record: TurnRecord, now: number,
   const { turn } = record
   const entries = numbered(await store.readEvents(turn, 0), 0)
   const said = entries.map(({ event }) => event)
-  const closings = said.at(-1)?.type === 'turn-end' ? [] : closingsOf(turn, said, why)
+  // None for a turn that has its end among its events, and not yet in its record.
+  const closings = closingsOf(turn, said, why)
   const seq = (entries.at(-1)?.seq ?? 0) + UNRECORDED
   const { outcome, fault: found } = (closings.at(-1) ?? said.at(-1)) as TurnEnd
   const lines = closings.map((event) => JSON.stringify(event)).join('\n')
