@@ -219,4 +219,81 @@ describe('a view that continues another', () => {
     expect(old.text).toBe('shown\n\nhalf')
     expect(old.tool('x')?.status).toBeUndefined()
   })
+
+  const call = (tool: string, lane?: string): TurnEvent => ({
+    type: 'tool-call',
+    turn: 't',
+    tool,
+    name: 'read',
+    args: `{"of":"${tool}"}`,
+    executor: 'agent',
+    ...(lane !== undefined && { lane }),
+  })
+  const over = (tool: string): TurnEvent => ({ type: 'tool-end', turn: 't', tool, status: 'ok', parts: [] })
+
+  test('has no call that has ended there, and knows those that go on by their ids', () => {
+    const view = fresh()
+    view.continue(viewOf(of, [call('x'), call('y'), over('x')]))
+    expect(view.tools.map(({ id }) => id)).toEqual(['y'])
+    expect([view.tool('x'), view.tool('y')]).toEqual([undefined, view.tools[0]])
+    view.apply(over('y'), 6)
+    view.apply(over('x'), 6)
+    expect(view.tools.map(({ id, status }) => [id, status])).toEqual([['y', 'ok']])
+  })
+
+  test('law: it and the one before it have together what the whole has, wherever the cut is', () => {
+    const id = fc.constantFrom('1', '2', '3')
+    const happens: fc.Arbitrary<TurnEvent> = fc.oneof(
+      id.map((one) => message(one)),
+      fc.tuple(id, fc.string()).map(([one, said]) => text(one, said)),
+      fc.tuple(id, fc.string()).map(([one, said]) => thought(one, said)),
+      id.map((one) => end(one)),
+      id.map((one) => call(`x${one}`)),
+      id.map((one) => over(`x${one}`)),
+      id.map((one): TurnEvent => ({ ...ask, ask: one })),
+      id.map((one): TurnEvent => ({ type: 'ask-settled', turn: 't', ask: one, how: 'answered' })),
+    )
+    // No id is used again: the laws of a turn see to that.
+    const once = (events: readonly TurnEvent[]): TurnEvent[] => {
+      const begun = new Set<string>()
+      return events.filter((event) => {
+        const key = 'message' in event ? `m${event.message}` : 'tool' in event ? `t${event.tool}` : undefined
+        const begins = event.type === 'message-start' || event.type === 'tool-call'
+        if (key === undefined || !begins) return true
+        return !begun.has(key) && begun.add(key)
+      })
+    }
+    fc.assert(
+      fc.property(fc.array(happens, { maxLength: 40 }), fc.nat(40), (list, at) => {
+        const events = once(list)
+        const [whole, before, rest] = [viewOf(of, events), viewOf(of, events.slice(0, at)), fresh()]
+        rest.continue(before)
+        for (const event of events.slice(at)) rest.apply(event, 5)
+        expect([rest.seq, rest.asks]).toEqual([whole.seq, whole.asks])
+        for (const one of whole.messages) {
+          const [first, second] = [before.message(one.id), rest.message(one.id)]
+          expect(first !== undefined || second !== undefined).toBe(true)
+          // What comes after the end of a message is lost on a view that did not see it.
+          if (first?.closed) expect(second).toBeUndefined()
+          else {
+            expect((first?.text ?? '') + (second?.text ?? '')).toBe(one.text)
+            expect((first?.reasoning ?? '') + (second?.reasoning ?? '')).toBe(one.reasoning)
+            expect(second?.closed).toBe(one.closed)
+          }
+        }
+        for (const tool of whole.tools) {
+          const [first, second] = [before.tool(tool.id), rest.tool(tool.id)]
+          expect(first?.status === undefined).toBe(second !== undefined)
+          expect({ ...(second ?? first), after: 0 }).toEqual({ ...tool, after: 0 })
+        }
+      }),
+    )
+  })
+})
+
+test('a view knows whose turn it is, and since when', () => {
+  const view = fresh()
+  expect([view.turn, view.session, view.agent, view.startedAt, view.at]).toEqual(['t', 's', 'a', 5, 5])
+  view.apply(message('1'), 9)
+  expect([view.startedAt, view.at]).toEqual([5, 9])
 })
