@@ -21,7 +21,7 @@ export interface Limits {
   line: number
   /** One body of a request or answer. */
   body: number
-  /** What an agent writes in one turn. */
+  /** Output of an agent in one turn. */
   answer: number
   /** Turns that may wait for their session, and turns that may wait for a process of their agent. */
   queue: number

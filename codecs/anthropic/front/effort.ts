@@ -12,7 +12,7 @@ const TYPES = ['adaptive', 'between_tools', 'disabled', 'enabled'] as const
 const type = v.picklist(TYPES, `must be one of ${TYPES.join('|')}`)
 const free = record({ type })
 const budgeted = record({ type: v.literal('enabled'), budget_tokens: count })
-/** How a request says that. */
+/** The `thinking` member of a request. */
 export const thinking: v.GenericSchema<unknown, Thinking> = v.lazy((given) =>
   isRecord(given) && given['type'] === 'enabled' ? budgeted : free,
 )
