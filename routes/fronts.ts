@@ -89,7 +89,7 @@ interface FrontRequest {
   params: Record<string, string>
   headers: Readonly<Record<string, string>>
   caller: Caller | Refusal
-  /** Another replica has sent it on, and told the client so much. */
+  /** The part of the answer that the client has from another replica, which has forwarded the request. */
   begun?: Begun
   body: RequestBody
 }
@@ -110,7 +110,7 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
   return RESPONSE_ALREADY_SENT
 }
 
-/** Begins a request here: the first time, or when another replica could not do it. `refusal` says why nobody can. */
+/** Begins a request here: the first time, or after another replica could not serve it. `refusal`: no replica can. */
 function begin(request: FrontRequest, refusal?: Fault): void {
   const { parts, route, bindings, headers, caller, query, params } = request
   const { outgoing } = bindings

@@ -5,7 +5,7 @@ import { type HttpEnv, type HttpParts, standInCommand } from './parts.ts'
 import { INSIGHT_PATH } from './peers.ts'
 import { admitted } from './refuse.ts'
 
-/** Mounts the endpoints that tell how the gateway is doing, as far as a client may see it. */
+/** Mounts the endpoints about the state of the gateway, as far as a client may see it. */
 export function mountInsight(app: Hono<HttpEnv>, parts: HttpParts): void {
   const { insight } = parts.engine
   app.get(

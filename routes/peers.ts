@@ -46,13 +46,13 @@ export interface Travelling {
   again(refusal?: Fault): void
 }
 
-/** The client that another replica asks for, and what that has told it. */
+/** The client for which another replica asks, and the part of the answer that it has from there. */
 export interface Sender {
   caller: Caller
   begun: Begun
 }
 
-/** The client for which another replica asks; undefined when the request does not say that a replica has sent it. */
+/** The client for which another replica asks; undefined when the request does not come from a replica. */
 export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender | { unproven: true } | undefined {
   if (incoming.headers[PROOF_HEADER] === undefined) return undefined
   const caller = passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '')
@@ -60,7 +60,7 @@ export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender
   return caller === undefined || caller === '' ? { unproven: true } : (JSON.parse(caller) as Sender)
 }
 
-/** The path under which a replica tells another one how it is doing. */
+/** The path at which a replica asks another one for its state. */
 export const INSIGHT_PATH = '/v1/cluster/insight'
 
 /** The client for which a replica asks something of another one's own, as JSON; undefined when no replica asks. */

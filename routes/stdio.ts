@@ -45,7 +45,7 @@ interface StandInWire {
   caller: Caller
   body: RequestBody
   sink: LinesSink
-  /** It goes on at another replica, which writes what keeps it alive. */
+  /** True when another replica serves it, and also writes the lines that keep it alive. */
   left: boolean
 }
 

@@ -4,7 +4,7 @@ import type { NumberedEvent, Wire, WireFrame } from './types.ts'
 
 /** A line of the side by side view: events that belong together, and what both wires had for them. */
 export interface Row {
-  /** Empty for what came before the first event: the request. */
+  /** Empty for everything before the first event: the request. */
   events: NumberedEvent[]
   client: WireFrame[]
   agent: WireFrame[]

@@ -14,7 +14,7 @@ export interface Hop {
 /** The time of each event by its number, in milliseconds since the epoch, as far as it is known. */
 export type Times = ReadonlyMap<number, number>
 
-/** The times of events that the agent's wire tells; `seen` are those at which this page saw the others. */
+/** The times of events by the agent's wire. `seen` has those at which this page saw the others. */
 export function timesOf(wire: Wire | undefined, seen: Times): Times {
   const times = new Map(seen)
   for (const { seq, at } of wire?.agent ?? []) if (seq !== undefined && at !== undefined) times.set(seq, at)

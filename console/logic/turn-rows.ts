@@ -5,8 +5,8 @@ import type { TurnRow } from './types.ts'
 const MOST = 10_000
 
 /**
- * A list of the turns that pass filters. It grows at both ends: live ones in front, older pages behind. Newest first, each
- * turn once.
+ * A list of the turns that pass filters. Newest first, each turn once. It grows at both ends: by live turns
+ * at its beginning, by older pages at its end.
  */
 export class TurnRows {
   readonly #filters: Filters

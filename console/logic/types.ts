@@ -111,7 +111,7 @@ export interface OverviewAnswer {
 export interface Replicas {
   of: number
   answered: number
-  /** The addresses of those that have not answered; admins alone are told. */
+  /** The addresses of those that have not answered; only admins get them. */
   missing?: readonly string[]
 }
 

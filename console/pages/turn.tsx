@@ -16,7 +16,7 @@ import { TurnFacts } from '../view/turn-facts.tsx'
 import { TurnFailure } from '../view/turn-failure.tsx'
 import { Waterfall } from '../view/waterfall.tsx'
 
-/** One turn: its facts, where its time went, and both wires beside its events. */
+/** One turn: its facts, where its time went, and both wires next to its events. */
 export function TurnPage({ id }: { id: string }) {
   const turn = useMemo(() => new OpenTurn(id), [id])
   useEffect(() => () => turn.close(), [turn])

@@ -12,7 +12,7 @@ const PAGE = '200'
 /** The list of turns that pass the filters, live until `close`. */
 export class TurnList {
   readonly rows = signal<readonly TurnRow[]>([])
-  /** The stream of changes stands. */
+  /** True while the stream of changes is open. */
   readonly live = signal(false)
   readonly problem = signal<string | undefined>(undefined)
   /** The first page has come. */

@@ -4,7 +4,7 @@ import type { TurnRow } from '../logic/types.ts'
 
 const WIDTH = 120
 
-/** The time of a turn as a bar of its phases, beside its length in words. `fullBar` milliseconds fill it. */
+/** The time of a turn as a bar of its phases, with its length in words. `fullBar` milliseconds fill it. */
 export function DurationBar({ turn, fullBar, now }: { turn: TurnRow; fullBar: number; now: number }) {
   const scale = WIDTH / Math.max(1, fullBar)
   return (

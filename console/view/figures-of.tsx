@@ -1,6 +1,6 @@
 import type { Replicas } from '../logic/types.ts'
 
-/** Says whose figures a page shows: with replicas, how many of them have told theirs. */
+/** Says whose figures a page shows: with replicas, the number of those that have answered. */
 export function FiguresOf({ when, replicas }: { when: string; replicas: Replicas | undefined }) {
   if (!replicas) return <span class="muted">{when}</span>
   const { of, answered, missing } = replicas
