@@ -1,6 +1,7 @@
 /**
  * Raw JSON text, sliced and spliced without parsing and serializing it again, so that digits, exponents, key order,
- * `__proto__` and unknown members survive. Every function here expects text that `JSON.parse` has accepted.
+ * `__proto__` and unknown members survive. Every function here expects text that `JSON.parse` has accepted. On any other text
+ * it ends all the same, with a result that means nothing.
  */
 
 /** JSON as text. It is carried unchanged: never parsed and serialized again. */
@@ -20,8 +21,8 @@ const COLON = 58
  */
 export function stringEnd(json: JsonText, start: number): number {
   let end = json.indexOf('"', start + 1)
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
-  return end + 1
+  while (end > 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end < 0 ? json.length : end + 1
 }
 
 /** True when an odd number of backslashes stands before a quote. */
@@ -49,6 +50,7 @@ function valueEnd(json: JsonText, start: number): number {
       continue
     }
     if (depth === 0 && (code === COMMA || code === 125 || code === 93)) return at
+    if (at >= json.length) return at
     depth += depthChange(code)
     at += 1
   }
@@ -67,7 +69,10 @@ function walk(json: JsonText, see: (key: string, start: number, end: number) => 
     const plain = json.slice(at + 1, keyEnd - 1)
     const key = plain.includes('\\') ? (JSON.parse(json.slice(at, keyEnd)) as string) : plain
     at = keyEnd
-    while (json.charCodeAt(at) !== COLON) at += 1
+    while (json.charCodeAt(at) !== COLON) {
+      if (at >= json.length) return
+      at += 1
+    }
     const end = valueEnd(json, at + 1)
     see(key, at + 1, end)
     if (json[end] === '}') return
@@ -106,7 +111,7 @@ export function elements(json: JsonText): JsonText[] {
     const end = valueEnd(json, at)
     const raw = json.slice(at, end).trim()
     if (raw !== '') found.push(raw)
-    if (json[end] === ']') return found
+    if (json[end] === ']' || end >= json.length) return found
     at = end + 1
   }
 }

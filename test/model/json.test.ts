@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { elements, members, oneLine, overlaid, quote, quoteAscii } from '../../src/model/index.ts'
+import { elements, member, members, oneLine, overlaid, quote, quoteAscii, rest } from '../../src/model/index.ts'
 
 /** Texts that are full of what ends or escapes a string. */
 const odd = fc.string({
-  unit: fc.constantFrom('"', '\\', '\n', '\u0085', '\u2028', '\ud800', '😀', 'é', ' ', 'a', '{', ','),
+  unit: fc.constantFrom(...'"\\\n\u0085\u2028\ud800😀é a{}[],:'.split('')),
 })
 const text = fc.oneof(odd, fc.string({ unit: 'binary' }))
 
@@ -46,6 +46,53 @@ test('members and elements are found whatever their strings hold', () => {
         expect(elements(`[${raw.map(([, value]) => value).join(' , ')}]`)).toEqual(raw.map(([, value]) => value))
       },
     ),
+  )
+})
+
+test('a member is the last of its key, and the rest are the others in their order', () => {
+  const key = fc.constantFrom('a', 'b', 'a:b', '__proto__', 'a"', '')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(key, fc.jsonValue())), key, (entries, wanted) => {
+      const raw = entries.map(([name, value]) => [name, JSON.stringify(value)] as const)
+      const json = `{${raw.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+      expect(member(json, wanted)).toBe(raw.findLast(([name]) => name === wanted)?.[1])
+      const others = raw.filter(([name]) => name !== wanted)
+      const left = rest(json, new Set([wanted]))
+      expect(left === undefined ? [] : members(left)).toEqual(others)
+      expect(left === undefined).toBe(others.length === 0)
+    }),
+  )
+})
+
+test.each(['', ' ', 'null', '7', '-1.5e3', '"x"', '"{"', 'true', ' 7 '])(
+  '%j has no members and no elements',
+  (json) => {
+    expect([members(json), elements(json), member(json, 'x'), rest(json, new Set())]).toEqual([
+      [],
+      [],
+      undefined,
+      undefined,
+    ])
+  },
+)
+
+test.each(['[]', ' [ ] ', '[1]', '\ufeff[1]'])('%j is no object, and %j no array', (json) => {
+  expect(members(json)).toEqual([])
+  expect(elements(json.replace('[', '{"a":').replace(']', '}'))).toEqual([])
+  expect(elements(json)).toEqual(json.includes('1') ? ['1'] : [])
+})
+
+test('law: text that is no JSON is read to its end, and no further', () => {
+  const json = fc.jsonValue().map((value) => JSON.stringify({ a: value, b: [value, 'x:"\\"'] }))
+  const broken = fc
+    .tuple(json, fc.nat(), fc.nat(), odd)
+    .map(([whole, from, to, other]) => whole.slice(from % whole.length) + other + whole.slice(0, to % whole.length))
+  fc.assert(
+    fc.property(fc.oneof(broken, odd), (said) => {
+      for (const found of [...members(said).map(([, value]) => value), ...elements(said)]) expect(said).toContain(found)
+      member(said, 'a')
+      rest(said, new Set(['a']))
+    }),
   )
 })
 
