@@ -25,7 +25,7 @@ export class AgentMemory {
   #named: { agent: AgentSettings; names: SessionNames } | undefined
   /** The agent that has taken part in the conversation. */
   #heard: HeardBy | undefined
-  /** What the configuration has changed of the agent since then. */
+  /** The change of the agent by the configuration since then. */
   #change: keyof HeardBy | undefined
   /** The session has gone on in another process since the last turn here. */
   #wentOn = false

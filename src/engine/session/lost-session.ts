@@ -16,7 +16,7 @@ export const LOST = {
   ],
 } as const
 
-/** What of an agent is another than that of the agent which has heard a session; undefined for nothing that is known. */
+/** The difference of an agent from the one that has heard a session; undefined when none is known. */
 export function changeOf(heard: HeardBy | undefined, agent: AgentSettings): keyof HeardBy | undefined {
   const now = placeOf(agent)
   return (['back', 'place'] as const).find((what) => (heard?.[what] ?? now[what]) !== now[what])
