@@ -7,7 +7,9 @@ import { BARE, cpuPerTurn, line, perSecond, run, runWhole, SHORT, type Shape, sh
 
 /** What keeps a kind of line from its budget. */
 const LIMITED = {
-  tracing: 'the spans of each turn',
+  tracing:
+    'seven spans of each recorded turn, which live for a second and are then written as JSON; one request in ten is one ' +
+    'of these',
   whole:
     'the record of a turn, one row and one commit (a fifth), where the bridge has none; the two writes of an answer and a ' +
     'request, as in the bridge (a sixth); two codecs and the laws of a turn, none of it more than 2 %. It was 0.07 to 0.10 ' +
