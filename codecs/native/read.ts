@@ -40,10 +40,10 @@ function readFields<T extends { ext?: Ext | undefined }>(
   if (!checked.success) return { wrong: problemOf(checked.issues[0]) }
   const fields: T = checked.output
   const kept: Readonly<Record<string, unknown>> = { ...fields }
-  const unknown = given.filter(([key]) => !known.has(key) || holdsMore(known.get(key), kept[key]))
-  if (unknown.length === 0) return { fields }
+  const isUnknown = ([key]: (typeof given)[number]): boolean => !known.has(key) || holdsMore(known.get(key), kept[key])
+  if (!given.some(isUnknown)) return { fields }
   // A message that says an `ext` of its own has it among them: a reader of this protocol gets all of it back.
-  const carried = given.filter((one) => one[0] === 'ext' || unknown.includes(one))
+  const carried = given.filter((one) => one[0] === 'ext' || isUnknown(one))
   return { fields: { ...fields, ext: { protocol: PROTOCOL, json: object(carried) } } }
 }
 
