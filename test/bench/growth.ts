@@ -1,4 +1,5 @@
 /** Lines of growth: what a turn, a line or an answer costs where there is much of something. Most are measured once. */
+import { readCommand } from '../../codecs/native/read.ts'
 import { frameDecoder } from '../../src/framing/index.ts'
 import { MARK } from './answers.ts'
 import type { Bench, Group, Server } from './bench.ts'
@@ -86,7 +87,7 @@ const turns: Group = {
   lines: [
     info({
       name: 'growth-sessions',
-      what: 'turn with 10,000 live sessions against one with few: CPU',
+      what: 'turn with 10,000 sessions used before it against one with few: CPU',
       unit: 'µs',
       against: 'few sessions',
       by: 'ratio',
@@ -172,5 +173,33 @@ const longLine: Group = {
   },
 }
 
+/** Nanoseconds for each member of a request of the native API that has so many unknown ones. */
+function perMember(count: number, repeat: number): number {
+  const unknown = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, at]))
+  const value = { type: 'turn-start', input: 'go', ...unknown }
+  const json = JSON.stringify(value)
+  const begin = performance.now()
+  for (let n = 0; n < repeat; n += 1) if ('wrong' in readCommand(json, value)) throw new Error('no command was read')
+  return ((performance.now() - begin) * 1e6) / (count * repeat)
+}
+
+const members: Group = {
+  name: 'growth-members',
+  lines: [
+    info({
+      name: 'growth-members',
+      what: 'native request with 100,000 unknown members against one with 10,000: time per member',
+      unit: 'ns',
+      against: '10,000',
+      by: 'ratio',
+      budget: 2,
+    }),
+  ],
+  async round() {
+    perMember(10_000, 4)
+    return { 'growth-members': { figure: perMember(100_000, 1), limit: perMember(10_000, 10) } }
+  },
+}
+
 /** All groups of this file. */
-export const GROWTH: readonly Group[] = [longLine, answers, turns]
+export const GROWTH: readonly Group[] = [longLine, members, answers, turns]

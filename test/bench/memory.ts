@@ -24,9 +24,9 @@ const memory: Group = {
     const { pid } = gateway
     await pause(SETTLED_MS * bench.amounts.scale)
     const idle = residentMb(pid)
-    const count = Math.max(8, Math.round(2000 * bench.amounts.scale))
+    const count = Math.max(8, Math.round(1000 * bench.amounts.scale))
     // What the first turns leave behind (compiled code, the heap as it settles) is no session.
-    await grow(gateway, 'before', 2 * count)
+    await grow(gateway, 'before', 4 * count, false)
     await pause(1000)
     const before = memoryMb(pid)
     await grow(gateway, 'grown', count)
@@ -100,7 +100,7 @@ const soaked: Group = {
     held('resources', 'timers and sockets that are waited for', 'resources', 1.2),
   ],
   async round(bench) {
-    const turns = Math.max(20, Math.round(2000 * bench.amounts.scale))
+    const turns = Math.max(20, Math.round(1000 * bench.amounts.scale))
     const { before, after } = await soak(turns, Math.max(20, turns / 5))
     return {
       'soak-memory': { figure: after.rss / 1e6, limit: before.rss / 1e6 },
