@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Replica, ReplicaInfo, SharedStore } from '../../src/contract/index.ts'
 import type { Lease } from '../../src/engine/record/lease.ts'
 import { Replicas } from '../../src/engine/record/replicas.ts'
@@ -19,6 +19,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
   })
   afterAll(() => server.close())
   beforeEach(async () => {
+    gone.length = 0
     store = await openShared(server)
     now = Date.now()
   })
@@ -73,6 +74,25 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
     expect(await store.lapseLease(one.lease.held!, now, 1)).toBe(true)
     await two.replicas.refresh()
     expect([names(two.replicas.others), gone]).toEqual([[], ['one']])
+  })
+
+  test('are not others to themselves after they have lost a lease that is still there', async () => {
+    vi.useFakeTimers({ toFake: ['hrtime'] })
+    const one = await start('one')
+    const before = one.lease.held!
+    vi.advanceTimersByTime(7000)
+    expect(one.lease.confirm()).toBe(false)
+    await vi.waitFor(() => expect(one.lease.held).toBeDefined())
+    vi.useRealTimers()
+    await one.replicas.refresh()
+    expect([names(one.replicas.others), await one.replicas.find(before)]).toEqual([[], undefined])
+    // It ends that lease as it does those of others.
+    now += 6000
+    await one.replicas.refresh()
+    now += 4000
+    await one.replicas.refresh()
+    expect(await store.lapseLease(before, now, 1)).toBe(true)
+    expect(gone).not.toContain('one')
   })
 
   test('know who has room', async () => {

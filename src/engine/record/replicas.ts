@@ -28,6 +28,8 @@ export interface ReplicasParts {
 export class Replicas {
   readonly #parts: ReplicasParts
   #others: readonly Replica[] = []
+  /** The leases under which this one has been announced: one that it has lost may be there for a while. */
+  readonly #own = new Set<string>()
   #info: (() => ReplicaInfo) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -69,11 +71,12 @@ export class Replicas {
     const shared = this.#parts.store.replicas
     const info = this.#info
     const before = this.#others
+    if (lease.held) this.#own.add(nameOf(lease.held))
     const found = info && lease.held ? await shared.announce(lease.held, info(), now()) : await shared.replicas(now())
-    this.#others = found.filter((other) => !this.isOwn(other))
+    this.#others = found.filter((other) => !this.#own.has(nameOf(other)))
     for (const other of before) if (!this.#others.some((one) => same(one, other))) this.#parts.gone(other)
     this.#parts.heard?.(this.#others)
-    for (const other of this.#others) if (other.expired) await this.lapse(other)
+    for (const one of found) if (one.expired && !this.isOwn(one)) await this.lapse(one)
   }
 
   /** True when this lease is that of this process. */
@@ -116,6 +119,10 @@ export class Replicas {
   close(): void {
     clearInterval(this.#timer)
   }
+}
+
+function nameOf({ owner, epoch }: LeaseRef): string {
+  return `${epoch} ${owner}`
 }
 
 function same(one: LeaseRef, other: LeaseRef): boolean {
