@@ -159,7 +159,9 @@ describe('an agent that cannot be used', () => {
   test('is passed over for one that can', async () => {
     const { ask, breakers, recorder } = admitting([named('a', SLOW), named('b', QUICK)])
     for (let failure = 0; failure < 2; failure += 1) breakers.recordOutcome({ ...named('a', ''), name: 'a' }, DOWN)
-    expect(outcome(await ask(start(), route).ended)).toMatchObject({ outcome: 'completed' })
+    const events = await ask(start(), route).ended
+    expect(outcome(events)).toMatchObject({ outcome: 'completed' })
+    expect(events[1]).toMatchObject({ code: 'fallback', text: 'The agent "a" could not be used; "b" answers.' })
     await recorder.flush()
     expect(await store.readTurn('t')).toMatchObject({ agent: 'b' })
   })

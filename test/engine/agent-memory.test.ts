@@ -220,3 +220,19 @@ describe('an agent whose configuration has changed', () => {
     expect(known.isLostOn(ONE_TURN, 'named')).toBe(false)
   })
 })
+
+test('turns that other agents have had are told to an agent, but not where the client brings the conversation', async () => {
+  const { known } = memory()
+  const { turn, host } = plainTurn()
+  known.goesOnIn(['other'])
+  known.goesOnIn(['other', 'kept', 'third'])
+  expect(known.detours).toEqual(['other', 'third'])
+  expect((await known.tellOf(plainAgent(''), false, turn)).history).toBeUndefined()
+  expect(host.events).toMatchObject([
+    { code: 'session-reset', text: 'The agent does not know what other agents of this session were told.' },
+  ])
+  const stateless = plainAgent('', {}, { memory: 'request' })
+  expect((await known.tellOf(stateless, false, turn)).history).toHaveLength(3)
+  const { turn: complete } = plainTurn({ command: start({ historyMode: 'complete' }) })
+  expect((await known.tellOf(stateless, false, complete)).history).toBeUndefined()
+})

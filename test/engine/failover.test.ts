@@ -3,7 +3,7 @@ import type { Route, Store } from '../../src/contract/index.ts'
 import { Failover } from '../../src/engine/dispatch/failover.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
-import { DONE, notingLog, plainAgent, plainTurn } from '../kit/plain.ts'
+import { DONE, notingLog, plainAgent, plainTurn, say } from '../kit/plain.ts'
 
 let store: Store
 beforeEach(() => {
@@ -11,9 +11,12 @@ beforeEach(() => {
 })
 afterEach(() => store.close())
 
+/** An agent that says what it was given. */
+const ECHO = `read -r line; said=$(echo "$line" | tr -d '"\\\\{}'); ${say({ turn: 't', type: 'notice', severity: 'info', code: 'given', text: 'SAID' }).replace('SAID', `'"$said"'`)}; ${DONE}`
+
 /** A turn that waits in the session of the agent `a` and is to be moved to `b`. */
 async function waiting(route: Partial<Route> = {}) {
-  const [a, b] = ['a', 'b'].map((name) => plainAgent(`read -r line; ${DONE}`, { name }))
+  const [a, b] = ['a', 'b'].map((name) => plainAgent(ECHO, { name }))
   const logged: string[] = []
   const log = notingLog((message) => void logged.push(message))
   const parts = engineParts(store, settingsOf([a!, b!]), { log })
@@ -46,6 +49,43 @@ describe('a turn whose agent could not be used', () => {
     const to = turn.session.record
     expect([to.agent, to.session, turn.view.end?.outcome]).toEqual(['b', 's', 'completed'])
     expect(await store.readTurn('t')).toMatchObject({ agent: 'b', session: to.id, outcome: 'completed' })
+    await close()
+  })
+
+  test.each([
+    ['before', ['given']],
+    // The content of the turn before was not kept.
+    [undefined, ['session-reset', 'given']],
+  ])('brings what the first agent was told: %s', async (text, notices) => {
+    const { failover, turn, session, over, close, recorder, host, live } = await waiting()
+    const messages =
+      text === undefined ? [] : [{ role: 'user' as const, parts: [{ type: 'text' as const, text }], at: 5 }]
+    await store.endTurn(
+      {
+        turn: 'before',
+        session: session.record.id,
+        tenant: 'local',
+        agent: 'a',
+        front: 'plain',
+        owner: 'o',
+        epoch: 1,
+        startedAt: 5,
+        endedAt: 6,
+        outcome: 'completed',
+        delivered: true,
+      },
+      { messages },
+    )
+    session.memory.served(turn.agent)
+    failover.move(turn)
+    await over
+    await recorder.flush()
+    const to = turn.session.record
+    expect(session.memory.detours).toEqual([to.id])
+    while (live.get(to.id)!.memory.detours.length > 0) await new Promise((after) => setImmediate(after))
+    const told = host.events.filter((event) => event.type === 'notice')
+    expect(told.map(({ code }) => code)).toEqual(notices)
+    expect(told.at(-1)!.text.includes('text:before')).toBe(text === 'before')
     await close()
   })
 

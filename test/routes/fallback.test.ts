@@ -1,7 +1,10 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fault } from '../../src/model/index.ts'
 import { askHttp, clientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
@@ -144,6 +147,87 @@ routes:
     const alone = await ask('alone', 'broken')
     expect(JSON.parse(alone.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
     expect(JSON.parse(alone.raw).error_message ?? alone.raw).toContain('failed 2 times in a row')
+  })
+})
+
+describe('an agent that takes a turn of another one’s conversation', () => {
+  let gateway: TestGateway
+  let server: Server
+  const requests: { messages: unknown[] }[] = []
+
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      requests.push(JSON.parse(await text(request)) as never)
+      response.setHeader('content-type', 'application/json')
+      response.end('{"choices":[{"message":{"content":"from the model"},"finish_reason":"stop"}]}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    gateway = await startGateway(`
+agents:
+  first: { protocol: agentproc, command: /bin/sh, args: [-c, '[ -e "$0/down" ] && exit 9; echo "first: $AGENT_MESSAGE"', "\${TEST_FOLDER}"], breaker: { failures: 2, cooldown: 1h } }
+  prompts: { protocol: agentproc, command: /bin/sh, args: [-c, 'echo "$AGENT_MESSAGE"'] }
+  model: { protocol: openai, url: "http://127.0.0.1:${port}" }
+routes:
+  - { when: { session: "text-*" }, agent: first, fallback: [prompts] }
+  - { when: { session: "model-*" }, agent: first, fallback: [model] }
+`)
+  })
+  afterAll(async () => {
+    await gateway.close()
+    server.close()
+  })
+
+  interface Answer {
+    agent: string
+    text: string
+    notices?: { code: string }[]
+    losses?: object[]
+  }
+  const ask = async (session: string, input: string): Promise<Answer> => {
+    const body = JSON.stringify({ input, session: { id: session } })
+    const headers = { 'content-type': 'application/json' }
+    return (await (await fetch(`${gateway.url}/v1/turns`, { method: 'POST', headers, body })).json()) as Answer
+  }
+  const down = (isDown: boolean): void =>
+    isDown ? writeFileSync(`${gateway.folder}/down`, '') : rmSync(`${gateway.folder}/down`)
+  const history = { kind: 'weakened', item: 'start.history', why: 'no-place', count: 1 }
+
+  test('gets what that one was told, as text where it takes prompts alone; so does that one when it is back', async () => {
+    expect(await ask('text-1', 'one')).toMatchObject({ agent: 'first', text: 'first: one' })
+    down(true)
+    const second = await ask('text-1', 'two')
+    expect(second).toMatchObject({ agent: 'prompts', notices: [{ code: 'fallback' }], losses: [history] })
+    expect(second.text).toBe(
+      'The conversation so far:\n\nUser: one\n\nAssistant: first: one\n\nIt goes on with this message:\ntwo',
+    )
+    down(false)
+    const third = await ask('text-1', 'three')
+    expect(third).toMatchObject({ agent: 'first', losses: [history] })
+    expect(third.text).toMatch(/^first: The conversation so far:\n\nUser: two\n\nAssistant: /)
+    expect((await ask('text-1', 'four')).text).toBe('first: four')
+  })
+
+  test('gets it as its history where it takes one, also while the circuit of the other is open', async () => {
+    const said = (role: string, content: string) => ({ role, content })
+    const asked = [said('user', 'one'), said('assistant', 'first: one'), said('user', 'two')]
+    await ask('model-1', 'one')
+    await ask('model-2', 'one')
+    down(true)
+    for (const session of ['model-1', 'model-2']) {
+      expect(await ask(session, 'two')).toMatchObject({ agent: 'model', notices: [{ code: 'fallback' }] })
+      expect(requests.at(-1)!.messages).toEqual(asked)
+    }
+    const { breakers, settings } = gateway.engine
+    const first = settings.agents.get('first')!
+    for (const message of ['one', 'two']) breakers.recordOutcome(first, fault('agent-unavailable', message))
+    expect(breakers.state(first)).toBe('open')
+    expect(await ask('model-2', 'three')).toMatchObject({ agent: 'model', notices: [{ code: 'fallback' }] })
+    expect(requests.at(-1)!.messages).toEqual([...asked, said('assistant', 'from the model'), said('user', 'three')])
+    // A conversation that begins now has nothing to tell.
+    expect(await ask('model-3', 'one')).toMatchObject({ agent: 'model', notices: [{ code: 'fallback' }] })
+    expect(requests.at(-1)!.messages).toEqual([said('user', 'one')])
+    down(false)
   })
 })
 

@@ -36,8 +36,8 @@ export class Failover {
   async #move(turn: Turn): Promise<void> {
     const { recorder, opener, now } = this.#peers
     const { agent, session: from } = turn
-    const { tenant, session, conversation, settings } = from.record
-    const to = await opener.openInstead({ tenant, agent: agent.name, session, conversation }, agent, now(), settings)
+    const { tenant, session, conversation } = from.record
+    const to = await opener.openInstead({ tenant, agent: agent.name, session, conversation }, agent, now(), from.record)
     try {
       await recorder.move(turn, to.record.id)
       if (!turn.ended) this.#enqueue(turn, to)

@@ -43,7 +43,7 @@ export class Placement {
     const agent = this.#breakers.choose(agents)
     if (!agent) return this.#breakers.refusal(first)
     if (agent === first) return { agents, session: this.#opener.open(record, agent, heard) }
-    const session = this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
+    const session = this.#opener.openInstead(sessionKey(entry, agent), agent, at, record)
     return session.then((other) => ({ agents: agents.slice(agents.indexOf(agent)), session: other }))
   }
 

@@ -91,13 +91,18 @@ export class SessionOpener {
   }
 
   /**
-   * The session of another agent that takes over a turn. A mode that was set for the first agent holds for it too, so
-   * that no turn runs in a weaker one.
+   * The session of another agent that takes over a turn from this one. A mode that was set for the first agent holds for
+   * it too, so that no turn runs in a weaker one. Each of the two agents gets what the other one was told.
    */
-  async openInstead(key: SessionKey, agent: AgentSettings, at: number, from?: SessionSettings): Promise<LiveSession> {
+  async openInstead(key: SessionKey, agent: AgentSettings, at: number, from: SessionRecord): Promise<LiveSession> {
+    const before = this.#sessions.live.get(from.id)?.memory
+    const isUsed = before ? before.used : (await this.#store.heardBy(from.id)) !== undefined
     const record = await this.record(key, at)
     const session = this.#sessions.open(record, agent, await this.heardBy(record, at))
-    if (from?.mode !== undefined) await this.inherit(session.record, { mode: from.mode })
+    const mode = from.settings?.mode
+    if (mode !== undefined) await this.inherit(session.record, { mode })
+    session.memory.goesOnIn([...(isUsed ? [from.id] : []), ...(before?.detours ?? [])])
+    before?.goesOnIn([session.record.id])
     return session
   }
 

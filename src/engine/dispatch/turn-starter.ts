@@ -45,6 +45,7 @@ export class TurnStarter {
     await this.#record(turn, entry)
     if (turn.ended) return
     turn.accept()
+    if (turn.agent !== entry.agent) turn.tellFallback(entry.agent.name)
     if (!watch.keeps(turn)) tellUnrecorded(turn)
     if (!exchange.settleCancel()) session.ready(turn)
   }

@@ -3,17 +3,8 @@ import { type Fault, fault, type Id, type Message } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import { type AgentSettings, newId, placeOf, type SessionNames, sessionNames } from '../common/index.ts'
 import type { AgentSession, Turn } from '../turn/index.ts'
+import { missed, type SessionRecorder } from './detours.ts'
 import { changeOf, isLost, LOST } from './lost-session.ts'
-
-/** The record of sessions, as a live session writes and reads it. */
-export interface SessionRecorder {
-  /** Stores the agent's own id of the session. */
-  bind(record: SessionRecord): void
-  /** The transcript so far. */
-  transcript(session: Id): Promise<readonly Message[]>
-  /** Adds text that the agent said between two turns; `at` is milliseconds since the epoch. */
-  unasked(session: SessionRecord, text: string, at: number): void
-}
 
 /** The part of a session's conversation that its agent knows, and the names of it there. */
 export class AgentMemory {
@@ -29,6 +20,8 @@ export class AgentMemory {
   #change: keyof HeardBy | undefined
   /** The session has gone on in another process since the last turn here. */
   #wentOn = false
+  /** Sessions of other agents in which the conversation has gone on since the last turn here. */
+  detours: readonly Id[] = []
 
   /** `heard` is the agent that has taken part in it, if one has. */
   constructor(record: SessionRecord, heard: HeardBy | undefined, recorder: SessionRecorder) {
@@ -127,18 +120,31 @@ export class AgentMemory {
 
   /**
    * The session as an agent gets it for a turn. It includes the conversation if the agent has lost it and is configured
-   * to get it again, and always if each of the agent's requests carries it; never if the turn brings it.
+   * to get it again, and always if each of the agent's requests carries it; never if the turn brings it. Turns that
+   * other agents have had are always included.
    */
-  tellOf(agent: AgentSettings, lost: boolean, { command }: Pick<Turn, 'command'>): Awaitable<AgentSession> {
+  tellOf(agent: AgentSettings, lost: boolean, turn: Pick<Turn, 'command' | 'notice'>): Awaitable<AgentSession> {
+    const { command } = turn
     const stateless = agent.dialect.back.memory(agent.context) === 'request'
     // A client that sends all of the conversation has it where an agent may not have heard it.
     const isSure = this.#change !== 'place' || command.historyMode !== 'complete'
     const known = this.#knownTo(agent, this.used && !lost && !stateless && isSure)
     const replays = lost ? agent.restore === 'replay' : this.used && stateless
-    if (!replays || command.historyMode === 'complete') return known
-    return this.#recorder
-      .transcript(this.record.id)
-      .then((history) => (history.length === 0 ? known : { ...known, history }))
+    if (command.historyMode === 'complete') return known
+    if (this.detours.length > 0) return this.#afterDetours(known, replays, turn)
+    if (!replays) return known
+    return this.#recorder.transcript(this.record.id).then((history) => withHistory(known, history))
+  }
+
+  /** The session with the turns that other agents have had. Their content may not be kept. */
+  async #afterDetours(known: AgentSession, whole: boolean, turn: Pick<Turn, 'notice'>): Promise<AgentSession> {
+    const read = (session: Id): Promise<readonly Message[]> => this.#recorder.transcript(session)
+    const [own = [], ...others] = await Promise.all([this.record.id, ...this.detours].map(read))
+    const history = missed(own, others.flat(), whole)
+    if (history.length === 0) {
+      turn.notice('warning', 'session-reset', 'The agent does not know what other agents of this session were told.')
+    }
+    return withHistory(known, history)
   }
 
   #knownTo(agent: AgentSettings, remembers: boolean): AgentSession {
@@ -151,6 +157,11 @@ export class AgentMemory {
     }
   }
 
+  /** Notes sessions of other agents in which the conversation goes on. */
+  goesOnIn(sessions: readonly Id[]): void {
+    this.detours = [...new Set([...this.detours, ...sessions])].filter((session) => session !== this.record.id)
+  }
+
   /** The agent has run a turn of it. */
   served(agent: AgentSettings): void {
     this.#heard = placeOf(agent)
@@ -158,4 +169,9 @@ export class AgentMemory {
     this.#wentOn = false
     if (this.record.renamed) this.bind(this.record.bound)
   }
+}
+
+/** The session with the conversation, if there is any. */
+function withHistory(session: AgentSession, history: readonly Message[]): AgentSession {
+  return history.length === 0 ? session : { ...session, history }
 }

@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../contract/index.ts'
 import { type JsonText, type LinkEvent, type Loss, overlaid, UNASKED_OUTPUT } from '../../model/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
-import type { SessionRecorder } from './agent-memory.ts'
+import type { SessionRecorder } from './detours.ts'
 
 /** A notice outside of any turn. */
 export type Notice = LinkEvent & { type: 'notice' }

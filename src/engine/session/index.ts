@@ -1,5 +1,5 @@
 export type { OtherProcesses, Return } from './absence.ts'
-export type { SessionRecorder } from './agent-memory.ts'
+export type { SessionRecorder } from './detours.ts'
 export type { Figure, ToldCell } from './figure-sums.ts'
 export { type AgentError, Figures } from './figures.ts'
 export type { LiveSession, SessionPeers } from './live-session.ts'

@@ -4,8 +4,9 @@ import type { AgentLink, AgentPool, LinkOwner, Replies } from '../agent/index.ts
 import { type EngineLog, elapsed, type SessionNames } from '../common/index.ts'
 import { type AgentSession, keepsContent, type Turn, type TurnSession } from '../turn/index.ts'
 import { Absence, type OtherProcesses } from './absence.ts'
-import { AgentMemory, type SessionRecorder } from './agent-memory.ts'
+import { AgentMemory } from './agent-memory.ts'
 import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
+import type { SessionRecorder } from './detours.ts'
 import { SessionLink } from './session-link.ts'
 import { TurnLine, type TurnServer } from './turn-line.ts'
 
@@ -264,6 +265,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     link.rest()
     // An agent that was never ready knows nothing of the turn.
     if (link.ready && !again) this.memory.served(this.pool.agent)
+    // A turn that another agent has taken was not heard here.
+    if (turn.agent === this.pool.agent) this.memory.detours = []
     return again
   }
 

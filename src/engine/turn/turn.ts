@@ -181,8 +181,13 @@ export class Turn {
     this.losses.clear()
     this.audience.moved(agent.name)
     this.scope.moved({ agent: agent.name, ...placeOf(agent) })
-    this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
+    this.tellFallback(from)
     this.peers.failover.move(this)
+  }
+
+  /** Tells the client that its agent answers in the place of another one. */
+  tellFallback(from: string): void {
+    this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${this.agent.name}" answers.`)
   }
 
   /** An empty fold of the turn, for an exchange that is shown it from `at` on. */
