@@ -117,3 +117,6 @@ export function audioJson({ base64, mime = 'audio/wav' }: Blob): JsonText {
 export function dataUrl(mime: string, base64: string): string {
   return `data:${mime};base64,${base64}`
 }
+
+/** The member of a part's `ext` with the name of the speaker, of the message that begins with the part. */
+export const NAME = 'name'

@@ -19,6 +19,7 @@ import {
   imageUrl,
   isContentPart,
   type LostPart,
+  NAME,
   type PartReaders,
   type Places,
   readAudio,
@@ -55,8 +56,7 @@ const READERS = {
 export function contentJson(parts: readonly Part[], lost: LostPart): JsonText {
   const [first, ...others] = parts
   if (first === undefined) return '""'
-  if (others.length === 0 && first.type === 'text' && first.ext === undefined && first.citations === undefined)
-    return quote(first.text)
+  if (others.length === 0 && first.type === 'text' && isPlain(first)) return quote(first.text)
   return `[${parts.flatMap((part) => partJson(part, lost) ?? []).join(',')}]`
 }
 
@@ -95,9 +95,15 @@ function blobJson(part: FilePart, lost: LostPart): JsonText | undefined {
   return part.type === 'audio' ? audioJson(part) : fileJson(part)
 }
 
-/** Fields of this protocol that came with a text, such as a mark for a cache. */
+/** Fields of this protocol that came with a text, such as a mark for a cache. The name is one of the message. */
 function ownEntries({ ext }: Part): readonly Member[] {
-  return members(ownExt(ext) ?? '{}')
+  return members(ownExt(ext) ?? '{}').filter(([key]) => key !== NAME)
+}
+
+/** True for a text with nothing besides. */
+function isPlain(part: Part & { type: 'text' }): boolean {
+  if (part.citations !== undefined) return false
+  return part.ext === undefined || (ownExt(part.ext) !== undefined && ownEntries(part).length === 0)
 }
 
 function imageJson(part: Blob & { ext?: Ext }): JsonText {

@@ -1,8 +1,10 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
   type Citation,
   type JsonText,
   type Message,
   member,
+  members,
   object,
   type Part,
   parseObject,
@@ -10,7 +12,8 @@ import {
   textOf,
 } from '../../../src/model/index.ts'
 import { readAnnotations } from '../annotations.ts'
-import type { LostPart } from '../content.ts'
+import { type LostPart, NAME } from '../content.ts'
+import { entriesExt, ownExt, ownMember } from '../wire.ts'
 import { contentJson, readContent } from './content.ts'
 
 /** A message of a request, as it was read; or the member that is wrong, and why. */
@@ -40,13 +43,38 @@ export function readMessage(json: JsonText, at: number): ReadMessage {
     return { wrong: content.wrong, param: `messages[${at}].content${place}` }
   }
   if (role === 'tool') return readResult(value, content, at)
-  if (role !== 'assistant') return { role, parts: content }
+  const { name } = value
+  if (name != null && typeof name !== 'string') return { wrong: 'must be a string', param: `messages[${at}].name` }
+  if (role !== 'assistant') return { role, parts: named(content, name) }
   const annotations = readAnnotations(member(json, 'annotations'))
   if (!annotations) return { wrong: 'must be an array of annotations', param: `messages[${at}].annotations` }
   const said = typeof value['refusal'] === 'string' ? [{ type: 'text' as const, text: value['refusal'] }] : []
   const calls = readCalls(value['tool_calls'], at)
   if ('wrong' in calls) return calls
-  return { role, parts: [...reasoningOf(value), ...cited(content, annotations), ...said, ...calls] }
+  return { role, parts: [...reasoningOf(value), ...named(cited(content, annotations), name), ...said, ...calls] }
+}
+
+/** A content with the name of its speaker, which its first part has. */
+function named(content: readonly Part[], name: string | null | undefined): Part[] {
+  const [first, ...others] = content
+  if (!first || name == null) return [...content]
+  const ext = entriesExt([[NAME, quote(name)], ...members(ownExt(first.ext) ?? '{}')])!
+  return [{ ...first, ext }, ...others]
+}
+
+/** The name of the speaker of a content. */
+function nameEntry(parts: readonly Part[]): Entry {
+  return [NAME, parts.map(({ ext }) => ownMember(ext, NAME)).find((name) => name !== undefined)]
+}
+
+/** The parts by speaker: each that has a name begins what another one says. */
+function bySpeaker(parts: readonly Part[]): Part[][] {
+  const all: Part[][] = []
+  for (const part of parts) {
+    if (all.length === 0 || ownMember(part.ext, NAME) !== undefined) all.push([part])
+    else all.at(-1)!.push(part)
+  }
+  return all
 }
 
 /** A content with the sources of its text. */
@@ -96,14 +124,14 @@ export function messageJsons({ role, parts }: Pick<Message, 'role' | 'parts'>, l
   const replies = results.map((result) => resultJson(result, lost))
   if (others.length === 0) return replies
   if (role === 'assistant') return [assistantJson(others, lost), ...replies]
-  const content = contentJson(others, lost)
-  return [
-    ...replies,
+  const said = bySpeaker(others).map((all) =>
     object([
       ['role', quote(role === 'system' ? 'system' : 'user')],
-      ['content', content],
+      ['content', contentJson(all, lost)],
+      nameEntry(all),
     ]),
-  ]
+  )
+  return [...replies, ...said]
 }
 
 /**
@@ -132,6 +160,7 @@ export function assistantJson(parts: readonly Part[], lost: LostPart): JsonText 
   return object([
     ['role', '"assistant"'],
     ['content', content],
+    nameEntry(said),
     ['tool_calls', calls.length === 0 ? undefined : `[${calls.map(callJson).join(',')}]`],
   ])
 }

@@ -11,6 +11,7 @@ import {
   imageUrl,
   isContentPart,
   type LostPart,
+  NAME,
   type PartReaders,
   type Places,
   readAudio,
@@ -75,7 +76,8 @@ export function outputJson(parts: readonly Part[], lost: LostPart): JsonText {
 }
 
 function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart): JsonText | undefined {
-  if (part.ext && ownExt(part.ext) === undefined) lost(part, 'ext')
+  // The API has no names of speakers.
+  if (part.ext && (ownExt(part.ext) === undefined || ownMember(part.ext, NAME) !== undefined)) lost(part, 'ext')
   switch (part.type) {
     case 'text':
       return textJson(part.text, text, ownExt(part.ext), annotationsOf(part, text, lost))
@@ -111,7 +113,7 @@ function textJson(
     ['type', quote(type)],
     ['text', quote(text)],
     ...(type === 'output_text' ? ([['annotations', `[${annotations.join(',')}]`]] as const) : []),
-    ...members(own),
+    ...members(own).filter(([key]) => key !== NAME),
   ])
 }
 
