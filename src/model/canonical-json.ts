@@ -1,4 +1,4 @@
-import { type JsonText, stringEnd } from './json.ts'
+import { type JsonText, parse, stringEnd } from './json.ts'
 
 /** An object or array that is still open. `key` waits for its value. */
 interface Open {
@@ -13,10 +13,11 @@ const SCALAR = /[^\s,\]}]+/y
 /**
  * The canonical form of JSON text, the same for all texts with the same meaning: no white space, members sorted by
  * their keys, strings escaped in one way. Numbers stay as they are written (`1.0` is not `1`), and repeated members
- * stay too. For comparing, not for sending. Expects text that `JSON.parse` has accepted, of any depth. `scalar` may write
- * a number, or another word without quotes, in one way.
+ * stay too. Text that is not JSON is its own canonical form. For comparing, not for sending. `scalar` may write a number, or
+ * another word without quotes, in one way.
  */
 export function canonicalJson(json: JsonText, scalar: (word: string) => string = (word) => word): JsonText {
+  if (parse(json) === undefined) return json
   const open: Open[] = []
   let done = ''
   const put = (text: string): void => {
@@ -40,12 +41,12 @@ export function canonicalJson(json: JsonText, scalar: (word: string) => string =
       open.push({ bracket: first, items: [], key: undefined })
       at += 1
     } else if (first === '}' || first === ']') {
-      const closed = open.pop()
-      put(closed ? textOf(closed) : first)
+      const closed = open.pop()!
+      put(textOf(closed))
       at += 1
     } else {
       SCALAR.lastIndex = at
-      const text = SCALAR.exec(json)?.[0] ?? first
+      const [text] = SCALAR.exec(json)!
       put(scalar(text))
       at += text.length
     }

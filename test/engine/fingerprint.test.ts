@@ -123,6 +123,11 @@ const PARTS: { readonly [K in Part['type']]: readonly (readonly [Part, Part])[] 
       { type: 'tool-call', tool: 'c', name: 'ls', args: '{"a":1}' },
       { type: 'tool-call', tool: 'c', name: 'ls', args: '{"a":"1"}' },
     ],
+    // Arguments of a model that was cut off.
+    [
+      { type: 'tool-call', tool: 'c', name: 'ls', args: '{"a":"x' },
+      { type: 'tool-call', tool: 'c', name: 'ls', args: '{"a":"y' },
+    ],
   ],
   'tool-reply': [
     [

@@ -36,6 +36,21 @@ describe('canonical JSON', () => {
     expect(canonicalJson(json)).toBe(canonical)
   })
 
+  test('of text that is no JSON is that text, whatever it is', () => {
+    const cut = fc.tuple(fc.jsonValue(), fc.nat()).map(([value, at]) => {
+      const json = JSON.stringify({ value })
+      return json.slice(0, at % json.length)
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(cut, fc.constantFrom('', '}', '[}', '{"a" 1}', '1 2', '"\\', '{"a":"x', '{"a":1}}')),
+        (text) => {
+          expect(canonicalJson(text)).toBe(text)
+        },
+      ),
+    )
+  })
+
   test('takes any depth, in time that grows with the text', () => {
     const deep = `${'['.repeat(200_000)}1${']'.repeat(200_000)}`
     expect(canonicalJson(deep)).toBe(deep)

@@ -1,4 +1,4 @@
-import { canonicalJson, type Message, type Part, parse } from '../../model/index.ts'
+import { canonicalJson, type Message, type Part } from '../../model/index.ts'
 import { digestOf } from '../common/index.ts'
 
 /** The conversation before a turn, as its client tells it. */
@@ -92,7 +92,7 @@ class Items {
   }
 
   #call({ tool, name, args }: Part & { type: 'tool-call' }): void {
-    const call = JSON.stringify([name, parse(args) === undefined ? args : canonicalJson(args)])
+    const call = JSON.stringify([name, canonicalJson(args)])
     this.#calls.set(tool, call)
     this.#put(`call ${call}`)
   }
