@@ -134,7 +134,7 @@ describe('a client that can be asked', () => {
   })
 
   test('is told when the agent takes a question back, not when it confirms an answer', () => {
-    const { asked, asks, answer } = asking()
+    const { asked, asks, answer, audits } = asking()
     const settled = (id: string): EventOf<'ask-settled'> => ({
       type: 'ask-settled',
       turn: 't',
@@ -146,6 +146,7 @@ describe('a client that can be asked', () => {
     asked(ask('q2'))
     answer('q2', pick('yes'))
     expect(asks.settled(settled('q2'))).toBe(false)
+    expect(audits()).toEqual(['agent', 'client me'])
   })
 })
 

@@ -3,6 +3,7 @@ import {
   type Ask,
   type AskOption,
   type AskReply,
+  asJson,
   type EventOf,
   type Ext,
   type Id,
@@ -88,7 +89,7 @@ function requestOf({ question }: Ask, ext: Ext | undefined): Entry[] | undefined
       const tool = object([
         ['id', question.tool === undefined ? undefined : quote(question.tool)],
         ['name', quote(question.name)],
-        ['arguments', question.args],
+        ['arguments', asJson(question.args)],
       ])
       const metadata = object([
         ['reason', question.description === undefined ? undefined : quote(question.description)],
