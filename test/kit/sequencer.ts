@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 export const LONGEST: readonly string[] = [
   'test/hostile/replicas.test.ts',
   'test/hostile/endings.test.ts',
+  'test/store/postgres.test.ts',
   'test/bench/lines.test.ts',
   'test/programs/qwen-agent.test.ts',
   'test/command/conformance-agents.test.ts',
@@ -17,6 +18,7 @@ export const LONGEST: readonly string[] = [
   'test/command/package.test.ts',
   'test/hostile/rolling-restart.test.ts',
   'test/hostile/leases.test.ts',
+  'test/hostile/replica-death.test.ts',
 ]
 
 /** The name of the project whose files share processes. */
