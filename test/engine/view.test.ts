@@ -297,3 +297,47 @@ test('a view knows whose turn it is, and since when', () => {
   view.apply(message('1'), 9)
   expect([view.startedAt, view.at]).toEqual([5, 9])
 })
+
+test('each event changes what it is about, and nothing else', () => {
+  const view = fresh()
+  const rest = () => [view.directives, view.notices, view.asks, view.usage, view.answerUsage, view.end]
+  const nothing = [[], [], [], undefined, undefined, undefined]
+  view.apply(message('1', { phase: 'refusal' }), 5)
+  const first = { id: '1', role: 'assistant', streamed: false, closed: false, refuses: true, text: '', reasoning: '' }
+  expect(view.message('1')).toMatchObject({ ...first, parts: undefined, commentary: false })
+  view.apply(text('1', 'x'), 5)
+  expect(view.message('1')).toMatchObject({ ...first, streamed: true, text: 'x' })
+  view.apply(thought('1', 'y'), 5)
+  expect(view.message('1')).toMatchObject({ ...first, streamed: true, text: 'x', reasoning: 'y' })
+  view.apply({ type: 'message-retract', turn: 't', message: '1', keepText: false }, 5)
+  expect(view.message('1')).toMatchObject({ ...first, streamed: true, text: '', reasoning: 'y' })
+  const parts = [{ type: 'text', text: 'z' }] as const
+  view.apply(end('1', parts), 5)
+  expect(view.message('1')).toMatchObject({ closed: true, text: 'z', parts })
+  view.apply(message('2'), 5)
+  expect(view.message('2')).toMatchObject({ refuses: false, closed: false })
+  const tool = { turn: 't', tool: 'x' } as const
+  view.apply({ ...tool, type: 'tool-start', name: 'read', kind: 'search', executor: 'agent', lane: 'l' }, 5)
+  view.apply({ ...tool, type: 'tool-args-delta', text: '{' }, 5)
+  expect(view.tool('x')).toEqual({
+    id: 'x',
+    name: 'read',
+    kind: 'search',
+    title: undefined,
+    lane: 'l',
+    executor: 'agent',
+    after: 2,
+    args: '{',
+    called: false,
+    status: undefined,
+    parts: [],
+  })
+  view.apply({ ...tool, type: 'tool-end', status: 'denied', parts }, 5)
+  expect(view.tool('x')).toMatchObject({ args: '{', status: 'denied', parts })
+  expect(rest()).toEqual(nothing)
+  view.apply({ type: 'directive', turn: 't', action: 'go', json: '{}' }, 5)
+  view.apply(ask, 5)
+  expect([view.directives.length, ...rest().slice(1)]).toEqual([1, [], [ask], undefined, undefined, undefined])
+  view.apply({ type: 'usage', turn: 't', scope: 'session', usage: { input: 9 } }, 5)
+  expect([view.usage, view.answerUsage, view.messages.length, view.tools.length]).toEqual([undefined, undefined, 2, 1])
+})
