@@ -53,7 +53,10 @@ const EVENTS: readonly TurnEvent[] = [
 ]
 
 test.each(EVENTS)('$type reaches a front that has a place for all of it, as it is and without a loss', (event) => {
-  expect(carried(ALL, [event])).toEqual({ event, losses: [] })
+  const { event: shown, losses } = carried(ALL, [event])
+  // The event itself, not a copy of it.
+  expect(shown).toBe(event)
+  expect(losses).toEqual([])
 })
 
 test.each(EVENTS)('law: a front with any capabilities loses nothing of $type silently', (event) => {
@@ -76,6 +79,23 @@ test.each(EVENTS)('law: a front with any capabilities loses nothing of $type sil
 describe('a front without a place for an event', () => {
   test('loses it by its name', () => {
     expect(carried(NONE, [of('plan', { json: '[]' })])).toEqual({ event: undefined, losses: [dropped('plan')] })
+  })
+
+  test('loses the members of its protocol with it, without a further loss', () => {
+    const note = of('notice', { severity: 'info', code: 'c', text: 'n', ext })
+    for (const whole of [false, true]) expect(carried(NONE, [note], whole).losses).toEqual([dropped('notice')])
+    const thought = of('reasoning-delta', { message: 'm', text: 'x', ext })
+    expect(carried(half('text-delta'), [open, thought]).losses).toEqual([dropped('reasoning-delta')])
+    expect(carried(half('reasoning-delta'), [open, thought])).toEqual({
+      event: of('reasoning-delta', { message: 'm', text: 'x' }),
+      losses: [dropped('ext', { field: 'zot' })],
+    })
+  })
+
+  test('loses the members that are counted by themselves, too', () => {
+    const start = of('tool-start', { tool: 'x', name: 'read', title: 'T', kind: 'read', executor: 'agent' })
+    const losses = carried(NONE, [start]).losses.map(({ item }) => item)
+    expect(losses).toEqual(['tool-start', 'tool.kind', 'tool.title'])
   })
 
   test('is told every text in its view, and that an answer is empty', () => {
@@ -166,6 +186,12 @@ describe('an answer in one piece', () => {
     const aside = [of('message-start', { message: 'm', role: 'assistant', lane: 'sub' }), text, end]
     expect(carried(NONE, aside, true)).toEqual({ event: end, losses: [dropped('text-delta', { field: 'aside' })] })
     expect(carried(half('message.phase'), aside, true)).toEqual({ event: end, losses: [] })
+    const parked = of('turn-parked', { continuation: 'c', asks: [], deadline: 1 })
+    const [first] = aside
+    const front = half('turn-parked', 'ext')
+    expect(carried(front, [first!, text, parked], true).losses).toEqual([dropped('text-delta', { field: 'aside' })])
+    expect(carried(front, [first!, text, of('turn-started', {})], true).losses).toEqual([])
+    expect(carried(front, [first!, text, parked]).losses).toEqual([])
   })
 })
 
