@@ -3,7 +3,7 @@ import { count, record } from '../../../src/codec-kit/index.ts'
 import { isRecord } from '../../../src/model/index.ts'
 
 /** The thinking that a request asks for. */
-interface Thinking {
+export interface Thinking {
   type: string
   budget_tokens?: number
 }
