@@ -6,6 +6,7 @@ import type { Admission } from './admission.ts'
 import type { Controls } from './controls.ts'
 import type { Forwarding } from './forwarding.ts'
 import { viewerOf } from './lists.ts'
+import { nameFault } from './names.ts'
 import { chooseAgent } from './router.ts'
 import { TurnCommands, targetOf } from './turn-commands.ts'
 
@@ -72,6 +73,8 @@ export class Dispatcher implements ClientListener {
     const { front, context, access } = client.options
     const { agent: explicit, allowed } = access
     const { forwarding } = this.#peers
+    const unkept = nameFault(command)
+    if (unkept) return exchange?.fail(unkept)
     if (command.type === 'turn-start') client.scope.read?.()
     else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready()))
       return exchange?.fail(forwarding?.unwritable ?? UNWRITABLE)
