@@ -1,11 +1,14 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
-import { carryStart } from '../../src/engine/carry/carry.ts'
-import type { Command, Loss, TurnStart } from '../../src/model/index.ts'
+import { carryStart, isServedHere, startItems, steeringLosses, without } from '../../src/engine/carry/carry.ts'
+import { type Command, ITEMS, type Item, type Loss, type Part, type TurnStart } from '../../src/model/index.ts'
 
 const environment = { privacy: 'public', json: '{"screen":"opened"}' } as const
 
-function start(more: Partial<TurnStart>): Command & TurnStart {
+type Start = Command & TurnStart
+
+function start(more: Partial<Start>): Command & TurnStart {
   return { exchange: 'x', type: 'turn-start', turn: 't', task: 'prompt', input: [], options: {}, ...more }
 }
 
@@ -49,4 +52,118 @@ test('a part of a prompt loses the fields of a protocol where they have no place
     input: [{ type: 'text', text: 'hi' }],
     losses: [{ kind: 'dropped', item: 'part.ext', why: 'no-place', count: 1 }],
   })
+})
+
+const ext = { protocol: 'zot', json: '{}' } as const
+
+/** The members of a request, each with the item that it is lost with; `undefined`: it is never lost. */
+const MEMBERS: readonly (readonly [Item | undefined, Partial<Start>])[] = [
+  ['start.request', { request: 'r' }],
+  ['start.agent', { agent: 'coder' }],
+  ['start.user', { user: 'ada' }],
+  ['start.once', { once: { key: 'k', duplicate: 'join', replay: 'never' } }],
+  ['start.invocation', { invocation: { kind: 'slash', path: ['plan'], args: '' } }],
+  ['start.history', { history: [{ role: 'user', parts: [] }] }],
+  ['start.askedCapabilities', { askedCapabilities: ['a'] }],
+  ['start.environment', { environment }],
+  ['start.cwd', { cwd: '/work' }],
+  ['start.folders', { folders: ['/docs'] }],
+  ['ext', { ext }],
+  [undefined, { retry: true }],
+]
+const OPTIONS: readonly (readonly [Item, TurnStart['options']])[] = [
+  ['option.model', { model: 'm' }],
+  ['option.effort', { effort: 'high' }],
+  ['option.systemPrompt', { systemPrompt: 's' }],
+  ['option.streaming', { streaming: true }],
+  ['option.totalMs', { totalMs: 9 }],
+]
+const SESSION: readonly (readonly [Item | undefined, NonNullable<Start['session']>])[] = [
+  ['session.id', { id: 's' }],
+  ['session.conversation', { conversation: 'c' }],
+  ['session.name', { name: 'n' }],
+  ['session.continuation', { continuation: 'k' }],
+  [undefined, { bound: 'b' }],
+]
+const PARTS: readonly (readonly [Item, Part])[] = [
+  ['part.text', { type: 'text', text: 'hi' }],
+  ['part.text', { type: 'text', text: 'ho' }],
+  ['part.image', { type: 'image', url: 'u' }],
+  ['part.data', { type: 'data', json: '{}' }],
+]
+
+const some = <T>(list: readonly T[]): fc.Arbitrary<T[]> => fc.subarray([...list])
+
+test('law: of a request what has a place is carried as it is, and what has none is lost by its name', () => {
+  const request = fc.record({
+    members: some(MEMBERS),
+    options: some(OPTIONS),
+    session: fc.option(some(SESSION), { nil: undefined }),
+    parts: some(PARTS),
+  })
+  fc.assert(
+    fc.property(request, fc.subarray([...ITEMS]), ({ members, options, session, parts }, full) => {
+      const able = new Set<Item | undefined>([...full, undefined])
+      const made = (has: (item: Item | undefined) => boolean): Command & TurnStart => ({
+        ...start({ input: parts.flatMap(([item, part]) => (has(item) ? [part] : [])) }),
+        ...Object.assign({}, ...members.flatMap(([item, member]) => (has(item) ? [member] : []))),
+        options: Object.assign({}, ...options.flatMap(([item, member]) => (has(item) ? [member] : []))),
+        ...(session && {
+          session: Object.assign({}, ...session.flatMap(([item, member]) => (has(item) ? [member] : []))),
+        }),
+      })
+      const whole = made(() => true)
+      const before = structuredClone(whole)
+      const held = [...members, ...options, ...(session ?? []), ...parts].flatMap(([item]) => (item ? [item] : []))
+      const counted = startItems(whole).flatMap(({ item, count }) => Array<Item>(count).fill(item))
+      expect(counted.sort()).toEqual([...held].sort())
+
+      const losses: Loss[] = []
+      const told = carryStart(capabilities({ full }), whole, (loss) => losses.push(loss))
+      expect(whole).toEqual(before)
+      const lost = held.filter((item) => !able.has(item) && !isServedHere(item))
+      expect(losses.map(({ item }) => item).sort()).toEqual(lost.sort())
+      const expected = made((item) => able.has(item))
+      const blank = parts.length === 0 && whole.environment !== undefined && whole.invocation === undefined
+      if (blank && !able.has('start.environment')) expected.input = [{ type: 'text', text: environment.json }]
+      expect(told).toEqual(expected)
+    }),
+  )
+})
+
+test('a compaction is a prompt for an agent that has none, and is lost', () => {
+  const losses: Loss[] = []
+  const compact = start({ task: 'compact', input: [{ type: 'text', text: 'x' }] })
+  const report = (loss: Loss): void => void losses.push(loss)
+  expect(carryStart(capabilities({ full: ['part.text'] }), compact, report).task).toBe('prompt')
+  expect(losses.map(({ item }) => item)).toEqual(['start.compact'])
+  expect(carryStart(capabilities({ full: ['part.text', 'start.compact'] }), compact, report).task).toBe('compact')
+  expect(losses).toHaveLength(1)
+})
+
+test('a request whose input goes to a running turn loses the rest, but for what the gateway serves', () => {
+  const steered = start({
+    request: 'r',
+    input: [{ type: 'text', text: 'hi' }],
+    cwd: '/work',
+    ext,
+    options: { model: 'm', totalMs: 9 },
+    session: { id: 's', continuation: 'k' },
+  })
+  expect(steeringLosses(steered)).toEqual(
+    ['start.cwd', 'ext', 'option.model', 'session.continuation'].map((item) => ({
+      kind: 'dropped',
+      item,
+      count: 1,
+      why: 'policy',
+    })),
+  )
+})
+
+test('an object without some of its members is the object itself where it has none of them', () => {
+  const fields = { a: 1, b: undefined, c: 3 }
+  expect(without(fields, () => false)).toEqual({ a: 1, c: 3 })
+  expect(Object.keys(without(fields, (key) => key === 'a'))).toEqual(['c'])
+  const plain = { a: 1, c: 3 }
+  expect(without(plain, (key) => key === ('b' as string))).toBe(plain)
 })
