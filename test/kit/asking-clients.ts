@@ -36,11 +36,12 @@ export interface AskingClient {
   close(): Promise<unknown>
 }
 
-/** The target of a client: the gateway, the agent, and a name that is its prompt and its session. */
+/** The target of a client: the gateway, the agent, and a name that is its session and, without a `text`, its prompt. */
 export interface Where {
   url: string
   agent: string
   name: string
+  text?: string
 }
 
 const jsonLines = (read: string): Json[] =>
@@ -125,7 +126,7 @@ function nativeQuestion({ type, ask, question }: Json): Shown | undefined {
 }
 
 function nativeText(lines: Json[]): string {
-  const parts = lines.flatMap(({ type, parts: said }) => (type === 'message-end' ? (said as { text?: string }[]) : []))
+  const parts = lines.flatMap(({ type, parts: said }) => (type === 'message-end' ? ((said ?? []) as { text?: string }[]) : []))
   return parts.map(({ text }) => text ?? '').join('')
 }
 
@@ -187,9 +188,9 @@ class StreamClient implements AskingClient {
   readonly #refused: unknown[] = []
   #read = ''
 
-  constructor({ url, agent, name }: Where) {
+  constructor({ url, agent, name, text = name }: Where) {
     this.#url = url
-    this.#done = this.#begin(`${url}/v1/turns/${agent}`, { input: name, session: { id: name } })
+    this.#done = this.#begin(`${url}/v1/turns/${agent}`, { input: text, session: { id: name } })
   }
 
   async asked(): Promise<Shown> {
@@ -279,7 +280,10 @@ const WHOLE = {
     refusal: ({ type, fault }, status) => (type === 'fault' ? { status, ...(fault as Json) } : undefined),
   },
   openharness: {
-    begin: (where) => ({ path: goesOnAt(where), body: envelope(JSON.stringify(where.name), where.name, '1', '') }),
+    begin: (where) => ({
+      path: goesOnAt(where),
+      body: envelope(JSON.stringify(where.text ?? where.name), where.name, crypto.randomUUID(), ''),
+    }),
     goOn(where, token, id, choice) {
       const approval = `{"approval_id":"${id}","option":"${choice.option}"${edit('args', choice)}}`
       const more = `,"continuation":{"continuation_token":"${token}"}`

@@ -23,11 +23,13 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   large: {
     'node_modules/@anthropic-ai/claude-agent-sdk': 'the terms of Anthropic; installed on request, not passed on',
     'node_modules/@anthropic-ai/claude-agent-sdk-*': 'the same',
+    'node_modules/@github/copilot': 'the terms of GitHub; installed on request, not passed on',
+    'node_modules/@github/copilot-*': 'the same',
     'node_modules/opencode-linux-x64': 'MIT, in the package opencode-ai',
   },
 }
 
-const plain = (place: string): string => place.replace(/(claude-agent-sdk-).*/, '$1*')
+const plain = (place: string): string => place.replace(/(claude-agent-sdk-|copilot-).*/, '$1*')
 
 describe.each(Object.entries(OTHERS))('the programs in %s', (folder, expected) => {
   const read = (file: string): unknown => JSON.parse(readFileSync(join(import.meta.dirname, folder, file), 'utf8'))

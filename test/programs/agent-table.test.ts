@@ -1,0 +1,108 @@
+/**
+ * Every agent that is installed, behind clients of four protocols: turns of one session, a tool that is allowed and one
+ * that is denied, an edited file, a cancel in a tool, the end of its process, a model that fails.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pidsOf, until } from '../kit/processes.ts'
+import { AgentBench, DOORS } from './agent-bench.ts'
+import { PROGRAMS } from './agent-programs.ts'
+import { describeLarge } from './kit.ts'
+
+const THOUGHT = { ok: true, text: 'thought about it' }
+
+for (const [place, program] of PROGRAMS.entries()) {
+  describeLarge(`${program.name} as the agent`, [program.file], () => {
+    let bench: AgentBench
+    beforeAll(async () => {
+      bench = await AgentBench.of(program)
+    })
+    afterAll(() => bench?.close())
+
+    const logged = (): string => bench.gateway.logged.join('\n')
+    const file = (name: string): string => join(bench.work, name)
+    /** A command that runs until it is ended, and the text that its process is known by. */
+    const endless = (door: number): [command: string, sign: string] => {
+      const sign = `time.sleep(${54400 + 10 * place + door})`
+      return [program.calls.run(`python3 -c "import time; ${sign}"`), sign]
+    }
+
+    describe.each(DOORS)('for %s', (door) => {
+      test('two turns of one session', async () => {
+        const first = await bench.ask(door, 'it', 'Hello [[think]]', `plain-${door}`)
+        expect(first, logged()).toMatchObject(THOUGHT)
+        expect(await bench.ask(door, 'it', 'Again [[think]]', first.session)).toMatchObject(THOUGHT)
+        expect(bench.wasAsked('Again [[think]]', 'Hello [[think]]')).toBe(true)
+      })
+
+      test.each(['allow', 'deny'] as const)('a tool, to which the answer is %s', async (kind) => {
+        const written = file(`${kind}-${door}.txt`)
+        const text = program.calls.run(`echo done > ${written}`)
+        const { ended } = await bench.decide({ door, text, session: `${kind}-${door}`, kind })
+        await ended
+        expect(existsSync(written), logged()).toBe(kind === 'allow')
+      })
+
+      test('a file is edited', async () => {
+        const edited = file(`edited-${door}.txt`)
+        writeFileSync(edited, 'teh\n')
+        const [last, ...earlier] = [...program.calls.edit(edited)].reverse()
+        for (const text of earlier)
+          expect(await bench.ask(door, 'it', text, `edit-${door}`)).toMatchObject({ ok: true })
+        const { ended } = await bench.decide({ door, text: last!, session: `edit-${door}`, kind: 'allow' })
+        expect(await ended, logged()).toMatchObject({ ok: true })
+        expect(readFileSync(edited, 'utf8')).toBe('the\n')
+      })
+
+      test('a cancel ends the command that runs, and the session goes on', async () => {
+        const [text, sign] = endless(DOORS.indexOf(door))
+        const { ended } = await bench.decide({ door, text, session: `cancel-${door}`, kind: 'allow' })
+        await until(() => pidsOf(sign).length > 0)
+        await bench.cancel()
+        expect(await ended).toMatchObject({ ok: false })
+        await until(() => pidsOf(sign).length === 0)
+        expect(await bench.ask(door, 'it', 'Still there? [[think]]', `cancel-${door}`)).toMatchObject(THOUGHT)
+      })
+
+      test('a session goes on after its process was killed', async () => {
+        const isFailure = (line: string): boolean => line.startsWith('an agent failed') && line.includes('"mortal"')
+        const failures = (): number => bench.gateway.logged.filter(isFailure).length
+        const before = failures()
+        await bench.ask(door, 'mortal', `Remember 7${door}. [[think]]`, `killed-${door}`)
+        for (const pid of pidsOf(bench.folder)) process.kill(pid, 'SIGKILL')
+        await until(() => pidsOf(bench.folder).length === 0)
+        await until(() => failures() > before)
+        const answer = await bench.ask(door, 'mortal', `What was it, ${door}? [[think]]`, `killed-${door}`)
+        expect(answer, logged()).toMatchObject(THOUGHT)
+        expect(bench.wasAsked(`What was it, ${door}?`, `Remember 7${door}.`)).toBe(true)
+        if (door === 'native') expect(answer.raw.includes('session-reset')).toBe(!program.resumes)
+      })
+
+      test('a model that refuses the request fails the turn', async () => {
+        const failed = await bench.ask(door, 'it', '[[status 400]]', `refused-${door}`)
+        expect([failed.ok, bench.failure(door, failed)]).toEqual([false, expect.any(String)])
+      })
+    })
+
+    test.skipIf(!program.shares)(
+      'two sessions work in one process, and the cancel of one leaves the other alone',
+      async () => {
+        const [text, sign] = endless(DOORS.length)
+        const said = (words: string, session: string) => bench.ask('zene', 'shared', `${words} [[think]]`, session)
+        await said('Here is one.', 'one')
+        const running = bench.ask('zene', 'shared', text, 'one')
+        await until(() => pidsOf(sign).length > 0)
+        expect(await said('Here is two.', 'two'), logged()).toMatchObject(THOUGHT)
+        await bench.cancel()
+        expect(await running).toMatchObject({ ok: false })
+        await said('Two again.', 'two')
+        await said('One again.', 'one')
+        const pairs = ['one', 'two'].flatMap((here) =>
+          ['One', 'Two'].map((again) => bench.wasAsked(`Here is ${here}.`, `${again} again.`)),
+        )
+        expect(pairs).toEqual([true, false, false, true])
+      },
+    )
+  })
+}
