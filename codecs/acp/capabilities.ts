@@ -37,6 +37,7 @@ export const backCapabilities = capabilities({
     // An agent sends them with its session, and a session is only left between two turns.
     'query.models',
     'query.offers',
+    'query.agent-sessions',
     'session-close',
     'session-delete',
     'option.model',

@@ -27,6 +27,7 @@ export const codec: Codec<Options> = {
         capabilities: backCapabilities,
         // One that cannot go on with a session never says its id, and a session without one is lost with the process.
         memory: () => 'bound',
+        copiesSessions: true,
         multiplex: (ports) => new AcpMultiplexer(ports),
         open: (context, ports) => new AcpBack(context, ports),
       },

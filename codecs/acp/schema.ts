@@ -35,7 +35,7 @@ export const Initialized = v.looseObject({
 export type Initialized = v.InferOutput<typeof Initialized>
 
 /** The abilities of an agent for sessions, besides making them. */
-export type SessionCapability = 'resume' | 'close' | 'delete' | 'additionalDirectories'
+export type SessionCapability = 'resume' | 'close' | 'list' | 'delete' | 'fork' | 'additionalDirectories'
 
 /** True for such an ability that an agent has: `{}`, or whatever else it holds. */
 export function isOffered(about: Initialized | undefined, capability: SessionCapability): boolean {
@@ -67,7 +67,20 @@ export const SessionState = v.looseObject({
 })
 export type SessionState = v.InferOutput<typeof SessionState>
 
-/** The result of `session/new`. */
+/** The result of `session/list`. */
+export const SessionsListed = v.looseObject({
+  sessions: v.array(
+    v.looseObject({
+      sessionId: v.string(),
+      cwd: maybe(v.string()),
+      title: maybe(v.string()),
+      updatedAt: maybe(v.string()),
+    }),
+  ),
+  nextCursor: maybe(v.string()),
+})
+
+/** The result of `session/new` and `session/fork`. */
 export const SessionMade = v.looseObject({ sessionId: v.string() })
 
 /** The parameters of `session/request_permission`. */

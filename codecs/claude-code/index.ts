@@ -18,6 +18,7 @@ export const codec: Codec = {
         capabilities: backCapabilities,
         // A session that its arguments name is that of every process.
         memory: ({ process }) => (pinsSession(process?.args) ? 'named' : 'resumed'),
+        copiesSessions: true,
         configuredModel: (context) => argumentOf(context, '--model'),
         open: (context, ports) => new ClaudeCodeBack(context, ports),
       },

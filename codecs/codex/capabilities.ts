@@ -38,6 +38,7 @@ export const appServerCapabilities = capabilities({
     [
       'query',
       'query.models',
+      'query.agent-sessions',
       'command-reply',
       'agent-ready',
       'reasoning-end',

@@ -17,6 +17,7 @@ export const codec: Codec = {
       back: {
         capabilities: appServerCapabilities,
         memory: () => 'bound',
+        copiesSessions: true,
         configuredModel: (context) => argumentOf(context, '--model', '-m'),
         open: (context, ports) => new AppServerBack(context, ports),
       },

@@ -7,6 +7,20 @@ export const ThreadOpened = v.looseObject({
   reasoningEffort: v.optional(v.nullable(v.string())),
 })
 
+/** The answer to `thread/list`; times are in seconds. */
+export const ThreadsListed = v.looseObject({
+  data: v.array(
+    v.looseObject({
+      id: v.string(),
+      cwd: v.string(),
+      name: v.optional(v.nullable(v.string())),
+      preview: v.string(),
+      updatedAt: v.number(),
+    }),
+  ),
+  nextCursor: v.optional(v.nullable(v.string())),
+})
+
 /** The answer to `turn/start`, and the parameters of `turn/started`. */
 export const TurnOpened = v.looseObject({ turn: v.looseObject({ id: v.string() }) })
 

@@ -29,7 +29,7 @@ interface Known {
   readonly entries: Readonly<Record<string, unknown>>
 }
 
-/** Which conversation it belongs to; `bound` is for agents alone and ignored from clients. */
+/** Which conversation it belongs to; `bound` and `origin` are for agents alone and ignored from clients. */
 const session = record({
   id: maybe(text),
   conversation: maybe(text),
@@ -162,6 +162,7 @@ export const COMMANDS: Schemas = {
   'session-clear': command({}),
   'turn-delete': command({ id: text }),
   'session-delete': command({ id: text }),
+  'session-fork': command({ id: text }),
   'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text), option: maybe(configOption) }),
   query: command({
     what: oneOf([
@@ -173,6 +174,7 @@ export const COMMANDS: Schemas = {
       'agents',
       'sessions',
       'session',
+      'agent-sessions',
       'turns',
       'turn',
       'input',

@@ -136,6 +136,26 @@ export const operations: Operations = {
       parameters: [...PAGE, query('q', 'Only with this text in their ids or title.')],
     }),
     'GET /v1/sessions/:session': about('getSession', 'Shows a session with its messages.', 'SessionDetails'),
+    'POST /v1/sessions/:session/fork': about(
+      'forkSession',
+      'Copies a session, which goes its own way from then on.',
+      'Session',
+      {
+        request: json(refTo('Fork'), { session: { id: 'other' } }),
+      },
+    ),
+    'GET /v1/agents/:agent/sessions': about(
+      'listAgentSessions',
+      'Lists the sessions that an agent keeps itself.',
+      'AgentSessionPage',
+      {
+        description: 'For administrators. Not every agent can list them.',
+        parameters: [
+          query('cwd', 'Only those that work in this folder.'),
+          query('before', 'The next page: `next` of the page before.'),
+        ],
+      },
+    ),
     'DELETE /v1/sessions/:session': about('deleteSession', 'Deletes a session with all that is kept of it.', 'Done'),
   },
 }

@@ -214,6 +214,11 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ),
   Session: objectOf(SESSION, SESSION_ALWAYS),
   SessionPage: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
+  Fork: objectOf({ session: objectOf({ id: text, conversation: text }, ['id']) }, []),
+  AgentSessionPage: objectOf(
+    { sessions: listOf(objectOf({ id: text, cwd: text, title: text, usedAt: time }, ['id'])), next: text },
+    ['sessions'],
+  ),
   SessionDetails: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
   Done: objectOf({}, []),
 }

@@ -55,11 +55,13 @@ export abstract class StreamJsonProcess {
     return this.#context.recorded
   }
 
-  /** Starts the process, with the session to continue unless its arguments name one, and sends the greeting. */
-  open(session?: string): void {
-    const { pinning, flags, env, greeting } = this.#program
+  /**
+   * Starts the process, with the session to continue or to copy unless its arguments name one, and sends the greeting.
+   */
+  open(session?: string, how?: 'copy'): void {
+    const { flags, env, greeting } = this.#program
     const configured = this.#context.process?.args ?? []
-    const resuming = hasFlag(configured, pinning) ? undefined : session
+    const resuming = this.isPinned ? undefined : session
     this.#resuming = resuming
     this.#starts += 1
     this.session = undefined
@@ -70,24 +72,29 @@ export abstract class StreamJsonProcess {
       ...(call !== undefined && { call }),
       kind: 'process',
       stdin: 'open',
-      args: resuming === undefined ? args : [...args, '--resume', resuming],
+      args: resuming === undefined ? args : [...args, '--resume', resuming, ...(how ? ['--fork-session'] : [])],
       ...(env && { env }),
     })
     this.controls.send('initialize', greeting, (reply) => this.#greet(reply))
   }
 
+  /** True when its configured arguments say which session it works in. */
+  get isPinned(): boolean {
+    return hasFlag(this.#context.process?.args ?? [], this.#program.pinning)
+  }
+
   /** True when the process cannot serve the session that the gateway remembers. */
   isElsewhere(bound: string | undefined): boolean {
     const isOther = bound !== undefined && bound !== this.session && bound !== this.#resuming
-    return isOther && !this.recorded && !hasFlag(this.#context.process?.args ?? [], this.#program.pinning)
+    return isOther && !this.recorded && !this.isPinned
   }
 
-  /** Leaves the process and starts another one that continues the session. */
-  restart(session: string | undefined): void {
+  /** Leaves the process and starts another one that continues the session, or a copy of it. */
+  restart(session: string | undefined, how?: 'copy'): void {
     this.#ports.end(this.#call)
     this.handshake.again()
     this.controls.forget()
-    this.open(session)
+    this.open(session, how)
   }
 
   /** The session could not be continued: starts a process with a new session. False when the end has another cause. */

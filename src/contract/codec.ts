@@ -70,6 +70,8 @@ export type Memory = 'process' | 'named' | 'bound' | 'resumed' | 'request'
 export interface BackHalf<O> {
   readonly capabilities: Capabilities
   memory(context: BackContext<O>): Memory
+  /** Its agents can go on with a copy of one of their sessions (`origin` of a `SessionRef`), or some can. */
+  readonly copiesSessions?: true
   /** The model that an agent is configured to use, if its command line names one. */
   configuredModel?(context: BackContext<O>): string | undefined
   /** Sorts the frames of a process that serves several sessions at once; absent: each has a process of its own. */

@@ -28,6 +28,15 @@ export interface SessionSettings {
   /** The folder that the client works in, and the beginning of its first prompt: for lists of sessions. */
   cwd?: string
   title?: string
+  /** Set until the agent of a copy has had a turn of it; null takes it away. */
+  fork?: ForkOrigin | null
+}
+
+/** The session that another one is a copy of, by its own id, as it was: its agent's id of it, and its last turn. */
+export interface ForkOrigin {
+  of: Id
+  bound?: string
+  turn?: Id
 }
 
 /** The record of a session. Times are milliseconds since the epoch. */

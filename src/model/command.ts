@@ -17,6 +17,11 @@ export interface SessionRef {
    * never set it.
    */
   bound?: string
+  /**
+   * The agent's own id of the session that this one is a copy of, for the first turn of a copy: the agent goes on with a
+   * copy of it, under another id. Set like `bound`, and instead of it.
+   */
+  origin?: string
 }
 
 /** The client's options for the turn. `totalMs` limits the whole turn, in milliseconds (0 = out of time at once). */
@@ -150,6 +155,7 @@ export type QueryWhat =
   | 'agents'
   | 'sessions'
   | 'session'
+  | 'agent-sessions'
   | 'turns'
   | 'turn'
   | 'input'
@@ -180,6 +186,11 @@ export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | { type: 'turn-delete'; id: Id }
   /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */
   | { type: 'session-delete'; id: Id }
+  /**
+   * Copies the session `id` (named as for `session-delete`): its transcript and settings, and what its agent knows of it
+   * where the agent can copy that. `session` names the copy; absent: the gateway does.
+   */
+  | { type: 'session-fork'; id: Id }
   /** `option` is a setting that the agent offers. */
   | {
       type: 'config-set'

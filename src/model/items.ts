@@ -16,6 +16,7 @@ export const ITEMS = [
   'session-close',
   'session-clear',
   'session-delete',
+  'session-fork',
   'config-set',
   'query',
   // members of a turn-start
@@ -59,6 +60,7 @@ export const ITEMS = [
   'query.agents',
   'query.sessions',
   'query.session',
+  'query.agent-sessions',
   'query.turns',
   'query.turn',
   'query.input',
@@ -145,7 +147,7 @@ type Named =
   | `part.${Part['type']}`
   | `ask.${AskKind}`
   | `option.${keyof TurnOptions}`
-  | `session.${Exclude<keyof SessionRef, 'bound'>}`
+  | `session.${Exclude<keyof SessionRef, 'bound' | 'origin'>}`
   | `query.${QueryWhat}`
   | `usage.${keyof Usage | 'estimated'}`
 

@@ -112,6 +112,33 @@ export interface SessionReply extends SessionInfo {
   messages: readonly Message[]
 }
 
+/**
+ * A session that an agent keeps itself, also one that no client of the gateway began. `id` is the agent's own id of it,
+ * `usedAt` milliseconds since the epoch.
+ */
+export interface AgentSessionInfo {
+  id: string
+  cwd?: string
+  title?: string
+  usedAt?: number
+}
+
+/**
+ * Answer data of `query agent-sessions`: those that the agent lists, in its order. `next` is the `before` of the next
+ * page, in the agent's own words.
+ */
+export interface AgentSessionsReply {
+  sessions: readonly AgentSessionInfo[]
+  next?: string
+}
+
+/** The args of `query agent-sessions`. */
+export interface AgentSessionsArgs {
+  /** Only those that work in this folder. */
+  cwd?: string
+  before?: string
+}
+
 /** The durations of a turn's phases, in milliseconds; absent: not reached, or not yet. */
 export interface TurnTimings {
   /** Waiting for its session or a free process. */
@@ -219,6 +246,7 @@ export type ReplyData =
   | AgentsReply
   | SessionsReply
   | SessionReply
+  | AgentSessionsReply
   | TurnsReply
   | TurnReply
   | InputReply

@@ -33,6 +33,7 @@ const CONTROLS: Partial<Record<Item, Control>> = {
   'session-close': { exchange: 'x9', type: 'session-close', session: { id: 's1' } },
   'session-clear': { exchange: 'x9', type: 'session-clear', session: { id: 's1' } },
   'session-delete': { exchange: 'x9', type: 'session-delete', id: 'g1' },
+  'session-fork': { exchange: 'x9', type: 'session-fork', id: 'g1' },
   'config-set': { exchange: 'x9', type: 'config-set', session: { id: 's1' }, model: 'm2' },
   ...Object.fromEntries(
     (
@@ -45,6 +46,7 @@ const CONTROLS: Partial<Record<Item, Control>> = {
         'agents',
         'sessions',
         'session',
+        'agent-sessions',
         'turns',
         'turn',
         'input',
@@ -71,6 +73,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'query.offers': { modes: [{ id: 'plan' }] },
   'query.agents': { agents: [] },
   'query.session': { id: 'g1', messages: [] },
+  'query.agent-sessions': { sessions: [] },
   'query.input': { messages: [] },
   'query.hints': { suggestions: [] },
   'query.health': { ok: true },
@@ -99,10 +102,12 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'turn-delete': line({ type: 'turn-delete', id: 't1' }),
     'session-close': line({ type: 'session-close' }),
     'session-delete': line({ type: 'session-delete', id: 'g1' }),
+    'session-fork': line({ type: 'session-fork', id: 'g1' }),
     'query.agent': line({ type: 'query', what: 'agent' }),
     'query.agents': line({ type: 'query', what: 'agents' }),
     'query.sessions': line({ type: 'query', what: 'sessions' }),
     'query.session': line({ type: 'query', what: 'session', args: { id: 'g1' } }),
+    'query.agent-sessions': line({ type: 'query', what: 'agent-sessions' }),
     'query.turns': line({ type: 'query', what: 'turns' }),
     'query.turn': line({ type: 'query', what: 'turn', args: { turn: 't1' } }),
     'query.input': line({ type: 'query', what: 'input', args: { turn: 't1' } }),
@@ -113,8 +118,10 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'turn-cancel': resource('POST /v1/turns/:turn/cancel', { turn: 't1' }),
     'turn-delete': resource('DELETE /v1/turns/:turn', { turn: 't1' }),
     'session-delete': resource('DELETE /v1/sessions/:session', { session: 'g1' }),
+    'session-fork': resource('POST /v1/sessions/:session/fork', { session: 'g1' }),
     'query.sessions': resource('GET /v1/sessions'),
     'query.session': resource('GET /v1/sessions/:session', { session: 'g1' }),
+    'query.agent-sessions': resource('GET /v1/agents/:agent/sessions', { agent: 'a' }),
     'query.turns': resource('GET /v1/turns'),
     'query.turn': resource('GET /v1/turns/:turn', { turn: 't1' }),
     'query.input': resource('GET /v1/turns/:turn/input', { turn: 't1' }),
@@ -124,6 +131,7 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.state': { ...opening(), among: true },
     'query.sessions': { ...rpc('session/list', {}), before: GREETED },
     'query.session': { ...rpc('session/load', { sessionId: 's1', ...WORK }), before: GREETED, among: true },
+    'session-fork': { ...rpc('session/fork', { sessionId: 's1', ...WORK }), before: GREETED, among: true },
   },
   anthropic: {
     'query.agents': resource('GET /v1/models'),
@@ -151,6 +159,9 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     },
   },
 }
+
+/** What a client says in the same words: the sessions of its agent are those that the gateway has of it. */
+const HEARD: Partial<Record<Item, Item>> = { 'query.agent-sessions': 'query.sessions' }
 
 const itemOf = (command: Command): Item => (command.type === 'query' ? `query.${command.what}` : command.type) as Item
 
@@ -248,7 +259,8 @@ describe.each(dialects.filter(({ dialect }) => dialect.front && dialect.back))('
     // Where a protocol has no word for a cancel, the gateway stops the process. What is partial may have no word here.
     const isSaid = item !== 'turn-cancel' && back[item] === 'full'
     if (back[item] === 'full') expect(own).toEqual([])
-    if (isSaid || talk.asked.length > 0) expect(talk.asked).toEqual(front[item] === 'none' ? [] : [item])
+    const heard = HEARD[item] ?? item
+    if (isSaid || talk.asked.length > 0) expect(talk.asked).toEqual(front[heard] === 'none' ? [] : [heard])
     if (item.startsWith('query.') && front[item] !== 'none') {
       expect(talk.replies).toMatchObject([{ exchange: 'x9', data: expect.any(String) }])
     }

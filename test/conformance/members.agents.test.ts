@@ -51,7 +51,7 @@ const OPTIONS: { readonly [M in keyof TurnOptions]-?: unknown } = {
   outputSchema: '{"type":"object"}',
   locale: 'pl-PL',
 }
-const SESSIONS: { readonly [M in Exclude<keyof SessionRef, 'bound' | 'id'>]-?: unknown } = {
+const SESSIONS: { readonly [M in Exclude<keyof SessionRef, 'bound' | 'origin' | 'id'>]-?: unknown } = {
   conversation: MARK,
   channel: MARK,
   name: MARK,

@@ -13,6 +13,8 @@ function memory(record: Partial<SessionRecord> = {}, used = true) {
     {
       bind: ({ bound }) => void kept.push(bound),
       transcript: async () => [{ role: 'user', parts: [{ type: 'text', text: 'before' }] }],
+      origin: async () => undefined,
+      copied() {},
       unasked() {},
     },
   )

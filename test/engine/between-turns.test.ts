@@ -84,6 +84,8 @@ function keeping(said: Notice, { runs = false, mayBeKept = true } = {}) {
       recorder: {
         bind() {},
         transcript: async () => [],
+        origin: async () => undefined,
+        copied() {},
         unasked: ({ id }, text, at) => void heard.push([id, text, at]),
       },
       log: notingLog((message, fields) => void heard.push([message, fields])),

@@ -65,6 +65,7 @@ const OF_OPTIONS: Table<TurnOptions> = {
 
 const OF_SESSION: Table<SessionRef> = {
   bound: ['same', 'b'],
+  origin: ['same', 'o'],
   id: ['other', 's'],
   conversation: ['other', 'c'],
   channel: ['other', 'q'],

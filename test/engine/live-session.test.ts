@@ -25,6 +25,8 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
     recorder: {
       bind: ({ bound }) => void heard.push(['bound', bound]),
       transcript: async () => HISTORY,
+      origin: async () => undefined,
+      copied() {},
       unasked: (_session, text) => void heard.push(['unasked', text]),
     },
     sessions: { delete: () => expire(), mayLeave() {}, stays() {} },

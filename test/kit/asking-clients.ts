@@ -126,7 +126,9 @@ function nativeQuestion({ type, ask, question }: Json): Shown | undefined {
 }
 
 function nativeText(lines: Json[]): string {
-  const parts = lines.flatMap(({ type, parts: said }) => (type === 'message-end' ? ((said ?? []) as { text?: string }[]) : []))
+  const parts = lines.flatMap(({ type, parts: said }) =>
+    type === 'message-end' ? ((said ?? []) as { text?: string }[]) : [],
+  )
   return parts.map(({ text }) => text ?? '').join('')
 }
 

@@ -293,6 +293,10 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.setSession('S1', { effort: 'high', mode: 'default' })
         const set = { model: 'big', effort: 'high', mode: 'default' }
         expect((await store.readSession('S1'))?.settings).toEqual(set)
+        await store.setSession('S1', { fork: { of: 'S0', turn: 't' } })
+        expect((await store.readSession('S1'))?.settings).toEqual({ ...set, fork: { of: 'S0', turn: 't' } })
+        await store.setSession('S1', { fork: null })
+        expect((await store.readSession('S1'))?.settings).toEqual(set)
       })
 
       it.each([

@@ -1,6 +1,18 @@
+import * as v from 'valibot'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, type Fault, fault, quote } from '../../../src/model/index.ts'
+import {
+  type AgentSessionsReply,
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type JsonText,
+  parseObject,
+  quote,
+  replyData,
+} from '../../../src/model/index.ts'
 import { faultOfError } from '../errors.ts'
+import { SessionsListed } from '../schema.ts'
 import type { Changes } from './changes.ts'
 import type { Connection } from './connection.ts'
 import { placeOf } from './place.ts'
@@ -61,6 +73,22 @@ export class Controls {
     })
   }
 
+  /** `session/list`. */
+  #list(command: CommandOf<'query'>): void {
+    if (!this.#connection.offers('list')) {
+      this.#reply(command, { fault: CANNOT })
+      return
+    }
+    this.#connection.call('session/list', listParams(command.args), (answer) => {
+      if (answer?.kind !== 'result') {
+        this.#reply(command, { fault: answer ? faultOfError(answer.error) : this.#connection.dead! })
+        return
+      }
+      const { success, output } = v.safeParse(SessionsListed, answer.result)
+      this.#reply(command, success ? { data: replyData(listed(output)) } : { fault: UNREADABLE })
+    })
+  }
+
   #configure(command: CommandOf<'config-set'>): void {
     if (this.#session.id === undefined) {
       this.#changes.pend(command)
@@ -71,6 +99,10 @@ export class Controls {
   /** The agent announces its offers with its session. */
   #query(command: CommandOf<'query'>): void {
     this.#connection.handshake.whenDone(() => {
+      if (command.what === 'agent-sessions') {
+        this.#list(command)
+        return
+      }
       const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})
       this.#session.ensure({ bound: command.session?.bound, place }, (why) => {
         if (why) this.#reply(command, { fault: why })
@@ -95,4 +127,27 @@ export class Controls {
   }
 }
 
+/** The parameters of `session/list`. */
+function listParams(args: JsonText | undefined): JsonText {
+  const { cwd, before } = parseObject(args ?? '{}') ?? {}
+  return JSON.stringify({ ...(cwd !== undefined && { cwd }), ...(before !== undefined && { cursor: before }) })
+}
+
+/** The sessions that an agent lists. */
+function listed({ sessions, nextCursor }: v.InferOutput<typeof SessionsListed>): AgentSessionsReply {
+  return {
+    sessions: sessions.map(({ sessionId: id, cwd, title, updatedAt }) => {
+      const usedAt = Date.parse(updatedAt ?? '')
+      return {
+        id,
+        ...(cwd != null && { cwd }),
+        ...(title != null && { title }),
+        ...(!Number.isNaN(usedAt) && { usedAt }),
+      }
+    }),
+    ...(nextCursor != null && { next: nextCursor }),
+  }
+}
+
+const UNREADABLE = fault('protocol-violation', 'The agent lists its sessions in a form that cannot be read.')
 const CANNOT = fault('invalid-request', 'An agent of this protocol cannot do this.')

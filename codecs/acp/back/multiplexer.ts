@@ -35,6 +35,9 @@ const ONCE: ReadonlySet<string> = new Set(['initialize', 'authenticate'])
 /** Requests that open the session which they name, and whose updates may come before their answer. */
 const OPENING: ReadonlySet<string> = new Set(['session/load', 'session/resume'])
 
+/** Requests that make a session. The one that is copied may be another link's. */
+const MAKING: ReadonlySet<string> = new Set(['session/new', 'session/fork'])
+
 /** Several links on one agent: a session is that of the link which has opened it, and messages go by their session. */
 export class AcpMultiplexer implements Multiplexer {
   readonly #ports: MultiplexerPorts
@@ -95,7 +98,7 @@ export class AcpMultiplexer implements Multiplexer {
     const session = sessionOf(params)
     const answer = this.#once.get(method)
     if (answer !== undefined) this.#ports.toLink(link, withRpcId(answer, id))
-    else if (!this.#owners.isFree(session, link)) {
+    else if (method !== 'session/fork' && !this.#owners.isFree(session, link)) {
       this.#ports.toLink(link, this.#writer.error(id, ACP_CODES.resourceNotFound, TAKEN))
     } else {
       if (session !== undefined && OPENING.has(method)) this.#owners.give(session, link)
@@ -135,7 +138,7 @@ export class AcpMultiplexer implements Multiplexer {
 
   #settle({ link, id, method, session }: Made, message: RpcAnswer, line: string): void {
     const isDone = message.kind === 'result'
-    const opened = method === 'session/new' && isDone ? sessionOf(message.result) : undefined
+    const opened = MAKING.has(method) && isDone ? sessionOf(message.result) : undefined
     if (session !== undefined && (isDone ? method === 'session/close' : OPENING.has(method)))
       this.#owners.delete(session)
     if (!this.#owners.isFree(opened, link)) {

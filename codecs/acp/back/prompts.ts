@@ -70,7 +70,8 @@ export class Prompts {
       return
     }
     const place = placeOf(this.#peers.connection, start, (loss) => decoder.out.report(loss))
-    this.#peers.session.ensure({ bound: start.session?.bound, place }, (why) => {
+    const { bound, origin } = start.session ?? {}
+    this.#peers.session.ensure({ bound, origin, place }, (why) => {
       if (why) this.#prompt(work, why)
       else this.#peers.changes.settle((refused) => (refused ? this.#prompt(work, refused) : this.#choose(work)))
     })

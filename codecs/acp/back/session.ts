@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { RpcAnswer } from '../../../src/codec-kit/index.ts'
+import type { Entry, RpcAnswer } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, object, quote } from '../../../src/model/index.ts'
 import { ACP_CODES, faultOfError, textOfError } from '../errors.ts'
@@ -11,14 +11,15 @@ import { Settings } from './settings.ts'
 /** Takes the outcome of opening a session: the fault that prevents it, or undefined. */
 type Opened = (why: Fault | undefined) => void
 
-/** The session that is needed: the agent's own id of an earlier one, and its place. */
+/** The session that is needed, in its place: an earlier one or a copy of one, by the agent's own id of that, or a new one. */
 interface Wanted {
   readonly bound: string | undefined
+  readonly origin?: string | undefined
   readonly place: Place
 }
 
 /**
- * The session of an agent that turns run in: new, or an earlier one that the agent can load or resume. It is opened
+ * The session of an agent that turns run in: new, a copy, or an earlier one that the agent can load or resume. It is opened
  * when it is first needed.
  */
 export class AgentSession {
@@ -88,8 +89,8 @@ export class AgentSession {
   }
 
   /** True for the session that is open, unless it has had no prompt yet and is to work somewhere else. */
-  #fits({ bound, place }: Wanted): boolean {
-    if (this.id === undefined || (bound !== undefined && bound !== this.id)) return false
+  #fits({ bound, origin, place }: Wanted): boolean {
+    if (this.id === undefined || origin !== undefined || (bound !== undefined && bound !== this.id)) return false
     return this.#used || bound !== undefined || samePlace(place, this.place!)
   }
 
@@ -106,8 +107,10 @@ export class AgentSession {
       then(why)
       for (const next of waiting) this.ensure(next.wanted, next.then)
     }
-    const { bound } = wanted
-    if (bound === undefined) this.#new(done)
+    const { bound, origin } = wanted
+    const canCopy = origin === undefined || this.#connection.offers('fork')
+    if (!canCopy) done(lost('cannot copy a session'))
+    else if (bound === undefined) this.#make(origin, done)
     else if (this.#canResume) this.#goOn('session/resume', bound, done)
     else if (this.#canLoad) this.#goOn('session/load', bound, done)
     else done(lost('cannot go on with a session of an earlier process'))
@@ -121,15 +124,17 @@ export class AgentSession {
     return this.#connection.offers('resume')
   }
 
-  #new(done: Opened): void {
-    this.#connection.call('session/new', this.#params([]), (answer) => {
+  /** Makes a session, or a copy of `origin`. */
+  #make(origin: string | undefined, done: Opened): void {
+    const of: Entry = ['sessionId', origin && quote(origin)]
+    this.#connection.call(origin === undefined ? 'session/new' : 'session/fork', this.#params([of]), (answer) => {
       if (answer?.kind !== 'result') {
-        done(this.#refusal(answer))
+        done(this.#refusal(answer, origin))
         return
       }
       const made = v.safeParse(SessionMade, answer.result)
-      if (!made.success) {
-        done(fault('protocol-violation', 'The agent made a session without an id.'))
+      if (!made.success || made.output.sessionId === origin) {
+        done(fault('protocol-violation', 'The agent made a session without an id of its own.'))
         return
       }
       this.id = made.output.sessionId
@@ -152,7 +157,7 @@ export class AgentSession {
     })
   }
 
-  /** The fault of an answer that is invalid; `bound` is the session that the agent was to continue. */
+  /** The fault of an answer that is invalid; `bound` is the session that the agent was to continue or copy. */
   #refusal(answer: Exclude<RpcAnswer, { kind: 'result' }> | undefined, bound?: string): Fault {
     if (!answer) return this.#connection.dead!
     if (answer.error.code === ACP_CODES.authRequired) return this.#connection.loginFault(textOfError(answer.error))
@@ -161,7 +166,7 @@ export class AgentSession {
     return lost(`does not go on with its session "${bound}" (${why.message})`)
   }
 
-  #params(which: readonly (readonly [string, JsonText])[]): JsonText {
+  #params(which: readonly Entry[]): JsonText {
     return object([...which, ...this.place!.entries])
   }
 }

@@ -12,6 +12,7 @@ export const frontCapabilities = capabilities({
     'ask-reply',
     'session-close',
     'session-delete',
+    'session-fork',
     'config-set',
     'query',
     'query.models',

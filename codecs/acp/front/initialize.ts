@@ -34,7 +34,7 @@ export function initialized(client: Client): JsonText {
         ['loadSession', 'true'],
         ['promptCapabilities', prompt],
         ['mcpCapabilities', `{"http":${servers},"sse":${servers}}`],
-        ['sessionCapabilities', `{"list":{},"delete":{},"resume":{},"close":{}${folders}}`],
+        ['sessionCapabilities', `{"list":{},"delete":{},"resume":{},"close":{},"fork":{}${folders}}`],
       ]),
     ],
     [

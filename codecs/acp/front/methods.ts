@@ -47,6 +47,7 @@ export class Methods {
       ['session/new', (methods, request, { value }) => methods.#new(request, value)],
       ['session/load', (methods, request, { value }) => methods.#reopen(request, value, true)],
       ['session/resume', (methods, request, { value }) => methods.#reopen(request, value, false)],
+      ['session/fork', (methods, request, { value }) => methods.#fork(request, value)],
       ['session/list', (methods, request, { value }) => methods.#list(request, value)],
       ['session/close', (methods, request, { value }) => methods.#close(request, value)],
       ['session/delete', (methods, request, { value }) => methods.#delete(request, value)],
@@ -103,6 +104,11 @@ export class Methods {
   #reopen(request: Request, value: unknown, replays: boolean): void {
     const work = this.#read(request, schemas.OldSession, value)
     if (work) this.#parts.sessions.reopen(request, work.sessionId, work, replays)
+  }
+
+  #fork(request: Request, value: unknown): void {
+    const work = this.#read(request, schemas.OldSession, value)
+    if (work) this.#parts.sessions.fork(request, work.sessionId, work)
   }
 
   #list(request: Request, value: unknown): void {

@@ -68,7 +68,7 @@ const WORK = {
 export const NewSession = loosely(WORK)
 /** The folders and MCP servers of a session. */
 export type NewSession = v.InferOutput<typeof NewSession>
-/** `session/load` and `session/resume`. */
+/** `session/load`, `session/resume` and `session/fork`. */
 export const OldSession = loosely({ sessionId: id, ...WORK })
 /** `session/close`, `session/delete`, `session/cancel`. */
 export const OfSession = loosely({ sessionId: id })

@@ -18,7 +18,7 @@ import { newSession, type Session } from './session.ts'
 import { addModels, changeOffers, commandsJson, settingEntries } from './settings.ts'
 import { Updates } from './updates.ts'
 
-/** Opens, lists and ends the sessions of one client. */
+/** Opens, lists, copies and ends the sessions of one client. */
 export class Sessions {
   readonly #client: Client
   readonly #requests: Requests
@@ -41,6 +41,21 @@ export class Sessions {
     this.#find(request, id, (found) => {
       if (replays) replay(found?.messages ?? [], new Updates(this.#client.ports.send, id))
       this.#open(request, newSession(id, work), [])
+    })
+  }
+
+  /** `session/fork`: a copy under an id of its own. Of a session without a prompt there is nothing to copy. */
+  fork(request: Request, id: string, work: NewSession): void {
+    this.#find(request, id, (found) => {
+      const copy = newSession(this.#client.ports.newId(), work)
+      const open = (): void => this.#open(request, copy, [['sessionId', quote(copy.id)]])
+      if (!found) open()
+      else {
+        this.#gateway.ask({ type: 'session-fork', id: found.id }, copy.id, (reply) => {
+          if ('fault' in reply) this.#requests.fail(request, reply.fault)
+          else open()
+        })
+      }
     })
   }
 

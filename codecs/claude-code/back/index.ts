@@ -87,9 +87,9 @@ export class ClaudeCodeBack implements BackLink {
   #start(start: CommandOf<'turn-start'>): void {
     const work = new Work(start, this.#process, this.#ports)
     this.#work = work
-    const bound = start.session?.bound
+    const { bound, origin } = start.session ?? {}
     this.#bound = bound
-    if (this.#lost && bound !== undefined) {
+    if ((this.#lost && bound !== undefined) || (origin !== undefined && this.#process.isPinned)) {
       this.#failLost()
       return
     }
@@ -98,7 +98,8 @@ export class ClaudeCodeBack implements BackLink {
       work.sent = true
       return
     }
-    if (!this.#process.dead && this.#process.isElsewhere(bound)) this.#process.restart(bound)
+    if (origin !== undefined && !this.#process.dead) this.#process.restart(origin, 'copy')
+    else if (!this.#process.dead && this.#process.isElsewhere(bound)) this.#process.restart(bound)
     work.begin((step) => this.#unasked.before(step))
   }
 

@@ -50,14 +50,15 @@ export class Thread {
     this.#folder = folder
   }
 
-  /** Opens the thread of a turn: the one that is open, the one that the gateway remembers, or a new one. */
+  /** Opens the thread of a turn: the one that is open, one that the gateway remembers or a copy of it, or a new one. */
   open(start: Start, opened: Opened): void {
-    const bound = start.session?.bound
-    if (this.id !== undefined && (bound === undefined || bound === this.id)) {
+    const { bound, origin } = start.session ?? {}
+    if (origin !== undefined) this.#goOn('thread/fork', start, origin, opened)
+    else if (this.id !== undefined && (bound === undefined || bound === this.id)) {
       this.#reportFixed(start)
       opened()
     } else if (bound === undefined) this.#begin(start, opened)
-    else this.#resume(start, bound, opened)
+    else this.#goOn('thread/resume', start, bound, opened)
   }
 
   /** A turn begins: the parameters of its `turn/start`. */
@@ -102,12 +103,13 @@ export class Thread {
     })
   }
 
-  #resume(start: Start, bound: string, opened: Opened): void {
+  /** Goes on with a thread that the agent keeps, or with a copy of it. */
+  #goOn(method: 'thread/resume' | 'thread/fork', start: Start, known: string, opened: Opened): void {
     this.id = undefined
     const report = (loss: Loss): void => this.#ports.report(loss, start.turn)
-    const which = append(texts({ threadId: bound }), '{"excludeTurns":true}')
+    const which = append(texts({ threadId: known }), '{"excludeTurns":true}')
     const params = append(which, openingParams(start, this.#folder, report))
-    this.#server.call('thread/resume', params, (answer) => {
+    this.#server.call(method, params, (answer) => {
       if (answer.kind === 'error') {
         const text = `The agent cannot go on with this session: ${answer.error.message}`
         opened(fault('session-not-found', text, { retry: 'fresh-session' }))

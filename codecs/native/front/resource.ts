@@ -8,6 +8,7 @@ import {
   type InputFate,
 } from '../../../src/contract/index.ts'
 import {
+  append,
   type Command,
   type Fault,
   fault,
@@ -74,6 +75,13 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
     what: 'session',
     args: `{"id":${quote(params['session']!)}}`,
   }),
+  'POST /v1/sessions/:session/fork': fork,
+  'GET /v1/agents/:agent/sessions': ({ exchange, query }) => ({
+    exchange,
+    type: 'query',
+    what: 'agent-sessions',
+    args: JSON.stringify(Object.fromEntries(new URLSearchParams(query))),
+  }),
   'DELETE /v1/sessions/:session': ({ exchange, params }) => ({
     exchange,
     type: 'session-delete',
@@ -87,6 +95,20 @@ function inputArgs(turn: Id, continuation: string | null): JsonText {
 
 /** The endpoints of what there is, as `METHOD PATH`. */
 export const RESOURCE_ENDPOINTS: readonly string[] = Object.keys(COMMANDS)
+
+/** `{"session":{"id"}}`: the name of the copy. Without a body the gateway names it. */
+function fork({ exchange, params, body }: Request): Command | string {
+  const json = body.trim() === '' ? '{}' : body
+  const given = parseObject(json)
+  if (!given) return 'the body is not a JSON object; send {"session":{"id":"…"}}, or nothing'
+  if ('type' in given || 'id' in given) return 'the path says what is copied; the body may only have "session"'
+  const read = readCommand(
+    append(json, `{"id":${quote(params['session']!)}}`),
+    { ...given, id: params['session'] },
+    'session-fork',
+  )
+  return 'wrong' in read ? read.wrong : read.command(exchange, '')
+}
 
 /** `{"option"}` for an approval, with an optional `message`; or a whole `reply`, for any question. */
 function approval({ exchange, params, body }: Request): Command | string {

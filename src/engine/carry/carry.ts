@@ -73,6 +73,7 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'session-close',
   'session-clear',
   'session-delete',
+  'session-fork',
   'query',
   'query.state',
   'query.messages',
@@ -144,7 +145,7 @@ function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean)
   const carried = { ...without(command, (key) => lost.includes(key)), input: carryParts(command.input, drop) }
   carried.options = without(command.options, (key) => drop(OPTIONS[key]!))
   if (command.session) {
-    carried.session = without(command.session, (key) => key !== 'bound' && drop(SESSION[key]!))
+    carried.session = without(command.session, (key) => key !== 'bound' && key !== 'origin' && drop(SESSION[key]!))
   }
   return isPlain ? { ...carried, task: 'prompt' } : carried
 }

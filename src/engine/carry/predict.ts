@@ -49,6 +49,7 @@ function sourceOf(item: Item): Source {
     case 'session-close':
     case 'session-clear':
     case 'session-delete':
+    case 'session-fork':
     case 'config-set':
     case 'query':
       return 'front'

@@ -22,6 +22,8 @@ import { BUSY, SessionChanges } from './session-changes.ts'
 
 const UNANSWERED = fault('internal', 'The agent did not answer in time, so its mode is not known; set it again.')
 
+const ADMINS_ALONE = fault('forbidden', "Only an administrator's key may list the sessions that an agent keeps itself.")
+
 /** The time that an agent has for a question that the gateway could answer itself, in milliseconds. */
 const ANSWER_MS = 3000
 
@@ -122,6 +124,8 @@ export class Controls {
       live.link?.send(wordedFor(command, live))
     }
     if (command.type !== 'query' || !isOfAgent(command, context.agent, record)) return undefined
+    // They may be those of anybody who uses the agent.
+    if (command.what === 'agent-sessions' && !context.admin) return { fault: ADMINS_ALONE }
     return this.#askAgent(command, context, record)
   }
 
@@ -143,11 +147,13 @@ export class Controls {
     record: SessionRecord | undefined,
   ): Promise<Answered | undefined> {
     const { session: _, ...question } = command
-    const other = command.what === 'models' ? this.#sessions.live.idleOf(context.agent) : undefined
+    const isOfNoSession = command.what === 'models' || command.what === 'agent-sessions'
+    const other = isOfNoSession ? this.#sessions.live.idleOf(context.agent) : undefined
     if (other && canTake(other, question)) return this.#handOver(question, context, other)
     // Nobody else knows what it offers: it has the time that it may take to start.
     const timeMs = command.what === 'offers' ? context.agent.limits.start : ANSWER_MS
     const reply = await this.#sessions.ask(context.agent, question, timeMs)
+    if (reply?.fault && command.what === 'agent-sessions') return { fault: reply.fault }
     if (!reply || reply.fault) return undefined
     if (command.what !== 'offers' || reply.data === undefined) return inClientsWords(reply, command)
     return { ...reply, data: offersAsSet(reply.data, record?.settings) }
@@ -165,12 +171,15 @@ function wordedFor(command: ControlCommand, { names, record: { bound } }: LiveSe
   return { ...command, session: { ...command.session, ...names, ...(bound !== undefined && { bound }) } }
 }
 
+/** Questions that any process of an agent answers. */
+const OF_ANY_PROCESS: ReadonlySet<QueryWhat> = new Set(['models', 'offers', 'hints', 'agent-sessions'])
+
 /** Questions that the session's agent answers, where it lives. */
 const OF_SESSIONS: ReadonlySet<QueryWhat> = new Set(['messages', 'state', 'models', 'offers', 'hints'])
 
-/** Other queries are about the gateway and need no session. */
+/** Other queries are about the gateway or an agent and need no session, and a copy is a session that is not there yet. */
 function needsSession(command: ControlCommand): boolean {
-  if (command.type !== 'query') return true
+  if (command.type !== 'query') return command.type !== 'session-fork'
   return OF_SESSIONS.has(command.what) || (command.what === 'session' && command.args === undefined)
 }
 
@@ -180,7 +189,7 @@ function needsSession(command: ControlCommand): boolean {
  */
 function isOfAgent({ what }: CommandOf<'query'>, agent: AgentSettings, record: SessionRecord | undefined): boolean {
   if (agent.target.kind !== 'process' || agent.dialect.back.capabilities[`query.${what}`] === 'none') return false
-  return what === 'models' || what === 'offers' || what === 'hints' || (what === 'state' && record === undefined)
+  return OF_ANY_PROCESS.has(what) || (what === 'state' && record === undefined)
 }
 
 /** A reply in which the state of the session, as the agent reports it, is under the name that the client has for it. */

@@ -178,7 +178,7 @@ export class Forwarding {
   /** The session that a command without a turn is about. */
   async #meant(client: ClientLink, command: Command, agent: AgentSettings): Promise<SessionRecord | undefined> {
     const { store } = this.#peers
-    if (command.type === 'session-delete') return store.readSession(command.id)
+    if (command.type === 'session-delete' || command.type === 'session-fork') return store.readSession(command.id)
     const { id: session, conversation = '' } = command.session ?? {}
     if (session === undefined) return undefined
     return store.findSession({ tenant: client.options.access.tenant, agent: agent.name, session, conversation })

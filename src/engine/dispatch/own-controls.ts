@@ -3,6 +3,7 @@ import { type Command, type CommandOf, type Fault, fault, type Id, type TurnStar
 import type { Exchange } from '../client/index.ts'
 import { type AgentSettings, type EngineSettings, MOVED } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
+import { forkSession } from './fork.ts'
 import { scopeOf, type Viewer } from './lists.ts'
 import { answerQuery, followedTurns } from './queries.ts'
 import { BUSY, type SessionChanges } from './session-changes.ts'
@@ -68,6 +69,8 @@ export class OwnControls {
         return exchange?.reply({})
       case 'session-delete':
         return exchange?.reply(await this.#delete(command.id, context.tenant))
+      case 'session-fork':
+        return exchange?.reply(await forkSession(this.#peers, command, context))
       case 'config-set':
         return exchange?.reply(await this.#changes.configure(command, context, live))
       default: {

@@ -75,10 +75,19 @@ export async function answerQuery(
       return turn(known, subject.viewer, argument(command, 'turn'))
     case 'input':
       return turnInput(known, subject.viewer.tenant, argument(command, 'turn'), argument(command, 'continuation'))
+    case 'agent-sessions':
+      if (subject.agent.dialect.back.capabilities['query.agent-sessions'] !== 'none') return NOBODY
+      return cannotAnswer(command)
     case 'offers':
     case 'hints':
-      return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
+      return cannotAnswer(command)
   }
+}
+
+const NOBODY = fault('agent-unavailable', 'No process of the agent was free to answer; try again later.')
+
+function cannotAnswer({ what }: CommandOf<'query'>): Fault {
+  return fault('invalid-request', `The gateway cannot answer the query "${what}" for this agent.`)
 }
 
 /** The args of a query that is answered again whenever a turn changes its state; undefined for other queries. */

@@ -63,7 +63,7 @@ function isOfAll(command: Command): boolean {
     const { what, args } = command
     return ['agents', 'turns', 'turn', 'input', 'sessions'].includes(what) || (what === 'session' && args !== undefined)
   }
-  return command.type === 'session-delete'
+  return command.type === 'session-delete' || command.type === 'session-fork'
 }
 
 /** True when a key that is limited to these agents (globs; undefined means all) may use the agent of this name. */

@@ -81,8 +81,9 @@ export class SessionOpener {
   }
 
   /** The agent that has taken part in the conversation; sessions in memory know that themselves. */
-  heardBy({ id, createdAt }: SessionRecord, at: number): Awaitable<HeardBy | undefined> {
-    return createdAt === at || this.#sessions.live.get(id) ? undefined : this.#store.heardBy(id)
+  heardBy({ id, createdAt, settings }: SessionRecord, at: number): Awaitable<HeardBy | undefined> {
+    const isNew = createdAt === at && settings?.fork == null
+    return isNew || this.#sessions.live.get(id) ? undefined : this.#store.heardBy(id)
   }
 
   /** The session of a record on its agent; `heard` is the agent that has taken part in it, if one has. */

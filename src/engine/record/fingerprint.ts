@@ -71,6 +71,7 @@ const SESSION: Compared<SessionRef> = {
   continuation: true,
   // The engine's, not the client's.
   bound: false,
+  origin: false,
 }
 
 /** Members of the model that hold JSON as text. */

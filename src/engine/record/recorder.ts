@@ -1,4 +1,4 @@
-import type { Awaitable, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import type { Awaitable, ForkOrigin, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { type Numbered, numbered } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
@@ -134,6 +134,21 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   /** Stores the agent's own id of a session. */
   bind({ id, bound, owner }: SessionRecord): void {
     if (this.#mayChange) void this.#writes.write(() => this.#store.bindSession(id, bound, owner))
+  }
+
+  /** The agent's own id of the session that another one was copied from, if that is as it was then. */
+  async origin({ of, bound, turn }: ForkOrigin): Promise<string | undefined> {
+    const record = bound === undefined ? undefined : await this.#store.readSession(of)
+    const isSame = record?.bound === bound && record?.last?.turn === turn && record?.last?.ended !== false
+    return isSame ? bound : undefined
+  }
+
+  /** Stores that the agent of a copy has had a turn of it. */
+  copied(session: SessionRecord): void {
+    const { id, owner, settings } = session
+    const { fork: _, ...kept } = settings!
+    session.settings = kept
+    if (this.#mayChange) void this.#writes.write(() => this.#store.setSession(id, { fork: null }, owner))
   }
 
   /** True while sessions may be changed that others take over when they have given up this process. */

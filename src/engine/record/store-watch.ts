@@ -200,7 +200,13 @@ export class StoreWatch {
 }
 
 /** Commands whose effect must last. */
-const LASTING: ReadonlySet<Command['type']> = new Set(['turn-delete', 'session-clear', 'session-delete', 'config-set'])
+const LASTING: ReadonlySet<Command['type']> = new Set([
+  'turn-delete',
+  'session-clear',
+  'session-delete',
+  'session-fork',
+  'config-set',
+])
 
 /**
  * True for a command that needs the record: an answer that is given once, a turn that goes on without its client, a

@@ -88,9 +88,12 @@ export class AgentMemory {
     return id
   }
 
-  /** Notes that a link gets a turn. True when the agent, which keeps the conversation in `memory`, has lost it. */
-  isLostOn(link: AgentLink, memory: Memory): boolean {
-    const isOther = this.#change === 'back' && memory !== 'request'
+  /**
+   * Notes that a link gets a turn. True when the agent, which keeps the conversation in `memory`, has lost it, or has not
+   * heard of it (`isCopy`).
+   */
+  isLostOn(link: AgentLink, memory: Memory, isCopy = false): boolean {
+    const isOther = (this.#change === 'back' || isCopy) && memory !== 'request'
     const lost = this.used && link !== this.#primed && (isOther || isLost(memory, this.record, link))
     this.#primed = link
     return lost
@@ -100,9 +103,9 @@ export class AgentMemory {
    * Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. For a client that
    * sends all of it nothing is lost.
    */
-  restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
+  restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean, isCopy = false): Fault | undefined {
     if (turn.command.historyMode === 'complete') return undefined
-    const reason = ofProcess ? 'process' : 'forgotten'
+    const reason = isCopy ? 'copied' : ofProcess ? 'process' : 'forgotten'
     const [now, before] = LOST[this.#wentOn ? 'wentOn' : this.#change === 'back' ? 'protocol' : reason]
     if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
     turn.scope.note('session-reset')

@@ -1,8 +1,9 @@
 import type { SessionRecord } from '../../contract/index.ts'
 import type { Id, Message } from '../../model/index.ts'
+import type { CopyRecorder } from './session-copy.ts'
 
 /** The record of sessions, as a live session writes and reads it. */
-export interface SessionRecorder {
+export interface SessionRecorder extends CopyRecorder {
   /** Stores the agent's own id of the session. */
   bind(record: SessionRecord): void
   /** The transcript so far. */

@@ -7,6 +7,7 @@ import { Absence, type OtherProcesses } from './absence.ts'
 import { AgentMemory } from './agent-memory.ts'
 import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
 import type { SessionRecorder } from './detours.ts'
+import { SessionCopy } from './session-copy.ts'
 import { SessionLink } from './session-link.ts'
 import { TurnLine, type TurnServer } from './turn-line.ts'
 
@@ -53,6 +54,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   #between: BetweenTurns | undefined
   /** The content of its last turn may be written down. */
   #keepsContent = true
+  /** Set for a copy of which its agent has had no turn. */
+  #copy: SessionCopy | undefined
 
   /** `heard` is the agent that has taken part in the conversation, if one has. */
   constructor(record: SessionRecord, pool: AgentPool, heard: HeardBy | undefined, peers: SessionPeers) {
@@ -60,6 +63,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.nextPool = pool
     this.#link = new SessionLink(pool, this)
     this.#peers = peers
+    this.#copy = heard && SessionCopy.of(record, peers.recorder)
   }
 
   get record(): SessionRecord {
@@ -137,6 +141,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   /** Resets the session: the next turn is the first one of a session that the agent does not know. */
   renew(epoch: number | undefined): void {
     this.release()
+    this.#copy = undefined
     this.memory.forget(epoch)
     this.restWhenIdle()
   }
@@ -223,6 +228,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     const back = await absence.end(turn)
     if (!back) return
     this.release()
+    this.#copy = undefined
     this.memory.goOn(back.record, back.heard)
   }
 
@@ -250,7 +256,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
 
   /** Runs a turn; true when another link is to run it. */
   async #run(turn: Turn, link: AgentLink): Promise<boolean> {
-    const lost = this.memory.isLostOn(link, this.pool.memory)
+    const origin = this.#copy && (await this.#copy.origin(this.pool.agent))
+    const isLost = this.memory.isLostOn(link, this.pool.memory, this.#copy !== undefined)
+    const lost = isLost && origin === undefined
     const why = lost ? this.#restore(turn) : undefined
     if (why) {
       turn.fail(why)
@@ -260,19 +268,27 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#between?.tell(turn)
     this.#between = undefined
     this.#keepsContent = keepsContent(turn)
-    const told = this.memory.tellOf(this.pool.agent, lost, turn)
-    const again = await turn.run(link, told instanceof Promise ? await told : told)
+    const telling = this.memory.tellOf(this.pool.agent, lost, turn)
+    const told = telling instanceof Promise ? await telling : telling
+    const again = await turn.run(link, origin === undefined ? told : { ...told, origin })
     link.rest()
     // An agent that was never ready knows nothing of the turn.
-    if (link.ready && !again) this.memory.served(this.pool.agent)
+    if (link.ready && !again) this.#served()
     // A turn that another agent has taken was not heard here.
     if (turn.agent === this.pool.agent) this.memory.detours = []
     return again
   }
 
+  /** Its agent has had a turn. */
+  #served(): void {
+    this.memory.served(this.pool.agent)
+    this.#copy?.served()
+    this.#copy = undefined
+  }
+
   /** Has a lost conversation go on, or gives up the link and returns the fault that refuses the turn. */
   #restore(turn: Turn): Fault | undefined {
-    const why = this.memory.restore(turn, this.pool.agent, this.#link.isMemory)
+    const why = this.memory.restore(turn, this.pool.agent, this.#link.isMemory, this.#copy !== undefined)
     if (why) this.release()
     return why
   }

@@ -10,6 +10,10 @@ export const LOST = {
     'The session has gone on in another process of the gateway',
     'The session had gone on in another process of the gateway',
   ],
+  copied: [
+    'The agent does not know the session that this one is a copy of',
+    'The agent did not know the session that this one is a copy of',
+  ],
   protocol: [
     'The agent of this session has another protocol now',
     'The agent of this session had another protocol before',

@@ -11,12 +11,13 @@ import { withAllowedPlace } from './work-place.ts'
  */
 export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   const { agent, route } = turn
-  const { bound, settings, names } = of
+  const { bound, origin, settings, names } = of
   const report = turn.loss.bind(turn)
   const { history, command } = conversationFor(turn, of)
   const placed = withAllowedPlace(withSession(command, settings, names), agent, report)
   const told = withoutSecret(placed, agent, route, report)
   const full = withHistory(agent.dialect.back.capabilities, told, history, report)
+  if (origin !== undefined) return { ...full, session: { ...full.session, origin } }
   return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
 }
 

@@ -7,6 +7,8 @@ export interface AgentSession {
   names: SessionNames
   /** Its own id of it. */
   bound?: string
+  /** Its own id of the session that this one is a copy of, which it copies for the turn. */
+  origin?: string
   /** The transcript, for an agent that has lost it. */
   history?: readonly Message[]
   /** The agent knows the conversation before the turn. */

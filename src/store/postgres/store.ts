@@ -304,5 +304,7 @@ export class PostgresStore implements SharedStore {
 }
 
 function merged(before: SessionSettings, { options, ...settings }: SessionSettings): SessionSettings {
-  return { ...before, ...settings, ...(options && { options: { ...before.options, ...options } }) }
+  const after = { ...before, ...settings, ...(options && { options: { ...before.options, ...options } }) }
+  if (after.fork === null) delete after.fork
+  return after
 }

@@ -252,6 +252,37 @@ describe('session/close', () => {
   })
 })
 
+describe('session/fork', () => {
+  test('copies a session under an id of its own, which is open from then on', () => {
+    const editor = greeted({ 'query.session': { ...KEPT, messages: [] } })
+    const copy = String(editor.ask('session/fork', { sessionId: 's1', ...WORK })!.result!['sessionId'])
+    expect(editor.drive.commands.find(({ type }) => type === 'session-fork')).toMatchObject({
+      id: 'g1',
+      session: { id: copy },
+    })
+    expect(editor.ask('session/close', { sessionId: copy })?.result).toEqual({})
+    expect(editor.ask('session/close', { sessionId: 's1' })?.error).toMatchObject({ code: -32002 })
+  })
+
+  test('of one that had no prompt is a new one', () => {
+    const { editor, session } = Editor.open({ 'query.session': UNKNOWN })
+    const { result } = editor.ask('session/fork', { sessionId: session, ...WORK })!
+    expect(result!['sessionId'] === session).toBe(false)
+    expect(editor.drive.commands.map(({ type }) => type)).not.toContain('session-fork')
+  })
+
+  test('is refused while a turn runs, for an unknown session, and without a folder', () => {
+    const editor = greeted({
+      'query.session': { ...KEPT, messages: [] },
+      'session-fork': fault('session-busy', 'busy'),
+    })
+    expect(editor.ask('session/fork', { sessionId: 's1', ...WORK })?.error).toMatchObject({ message: 'busy' })
+    expect(editor.ask('session/fork', { sessionId: 's1' })?.error).toMatchObject({ code: -32602 })
+    const unknown = greeted({ 'query.session': UNKNOWN })
+    expect(unknown.ask('session/fork', { sessionId: 's1', ...WORK })?.error).toMatchObject({ code: -32002 })
+  })
+})
+
 describe('session/delete', () => {
   test('deletes what is kept of a session, which is none of the client’s from then on', () => {
     const editor = greeted({ 'query.session': { ...KEPT, messages: [] } })

@@ -16,7 +16,7 @@ describe('the handshake', () => {
           loadSession: true,
           promptCapabilities: { image: true, audio: false, embeddedContext: true },
           mcpCapabilities: { http: false, sse: false },
-          sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
+          sessionCapabilities: { list: {}, delete: {}, resume: {}, fork: {}, close: {}, additionalDirectories: {} },
         },
         agentInfo: { name: 'turnpike', title: 'coder (Turnpike)', version: '1.0.0' },
         authMethods: [],

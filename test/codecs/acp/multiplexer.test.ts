@@ -103,6 +103,18 @@ describe('several links on one agent', () => {
     expect([it.works(1), it.works(2)]).toEqual([true, false])
   })
 
+  test('may copy a session of each other, and the copy is their own', () => {
+    const { call, answer, taken, got } = two()
+    call(2, 3, 'session/fork', { sessionId: 'A', cwd: '/' })
+    expect(taken()).toMatchObject([{ id: 5, method: 'session/fork' }])
+    answer(5, { sessionId: 'C' })
+    expect(got(2)).toEqual([{ jsonrpc: '2.0', id: 3, result: { sessionId: 'C' } }])
+    call(1, 4, 'session/prompt', { sessionId: 'C' })
+    call(1, 5, 'session/prompt', { sessionId: 'A' })
+    call(2, 4, 'session/prompt', { sessionId: 'C' })
+    expect([got(1), taken()]).toMatchObject([[{ id: 4, error: {} }], [{ id: 6 }, { id: 7 }]])
+  })
+
   test('get the updates of their session, and no others', () => {
     const { it, got } = two()
     const lines = [textLine('a', {}), updateLine('plan', { entries: [] }, 'A'), updateLine('plan', {}, 'C')]

@@ -27,8 +27,8 @@ const LOADS = { about: { agentCapabilities: { loadSession: true } } }
 const bound = (id: string): Partial<TurnStart & { session: object }> => ({ session: { id: 's', bound: id } })
 const config = (drive: BackDrive, more: Partial<CommandOf<'config-set'>>) =>
   drive.link.encode({ type: 'config-set', exchange: 'c', ...more })
-const query = (drive: BackDrive, what: 'offers' | 'models', exchange = 'q') =>
-  drive.link.encode({ type: 'query', what, exchange })
+const query = (drive: BackDrive, what: 'offers' | 'models' | 'agent-sessions', exchange = 'q', args?: string) =>
+  drive.link.encode({ type: 'query', what, exchange, ...(args !== undefined && { args }) })
 const replies = (drive: BackDrive) => drive.events.filter((event) => event.type === 'command-reply')
 
 describe('a session of before', () => {
@@ -168,6 +168,85 @@ describe('a new session', () => {
     drive.link.encode({ type: 'session-close', exchange: 'x' })
     expect(methods(drive).slice(3)).toEqual(['session/prompt', 'session/close'])
     expect(replies(drive)).toEqual([])
+  })
+})
+
+describe('a copy of a session', () => {
+  const origin = { session: { id: 's', origin: 'OLD' } }
+
+  test('is made by the agent, and works from then on like any other', () => {
+    const drive = greeted(capable({ fork: {}, resume: {} }))
+    query(drive, 'offers')
+    answer(drive, 'session/new', { sessionId: 'UNUSED' })
+    drive.start('Hi', origin)
+    expect(last(drive, 'session/fork').params).toEqual({ sessionId: 'OLD', cwd: '/agents', mcpServers: [] })
+    answer(drive, 'session/fork', { sessionId: 'COPY' })
+    expect(last(drive, 'session/prompt').params).toMatchObject({ sessionId: 'COPY' })
+    expect(drive.events.at(-1)).toEqual({ turn: null, type: 'session-bound', agentSession: 'COPY' })
+  })
+
+  test.each([
+    ['cannot copy', capable({ resume: {} }), undefined, 'session-not-found'],
+    ['does not find the session', capable({ fork: {} }), { code: -32002, message: 'none' }, 'session-not-found'],
+    ['is to be logged in', capable({ fork: {} }), { code: -32000, message: 'log in' }, 'provider-auth'],
+  ])('is lost with an agent that %s', (_how, like, error, code) => {
+    const drive = greeted(like)
+    drive.start('Hi', origin)
+    if (error) refuse(drive, 'session/fork', error)
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ outcome: 'failed', fault: { code } }])
+  })
+
+  test('has an id of its own', () => {
+    const drive = greeted(capable({ fork: {} }))
+    drive.start('Hi', origin)
+    answer(drive, 'session/fork', { sessionId: 'OLD' })
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ fault: { code: 'protocol-violation' } }])
+  })
+})
+
+describe('the sessions that an agent keeps', () => {
+  const listing = (args?: string) => {
+    const drive = greeted(capable({ list: {} }))
+    query(drive, 'agent-sessions', 'q', args)
+    return drive
+  }
+
+  test('are listed, a page at a time', () => {
+    const drive = listing('{"cwd":"/a","before":"2"}')
+    expect(last(drive, 'session/list').params).toEqual({ cwd: '/a', cursor: '2' })
+    answer(drive, 'session/list', {
+      sessions: [
+        { sessionId: 'A', cwd: '/a', title: 'T', updatedAt: '1970-01-01T00:00:01Z', more: 1 },
+        { sessionId: 'B', cwd: '/b', title: null, updatedAt: 'yesterday' },
+        { sessionId: 'C' },
+      ],
+      nextCursor: '3',
+    })
+    expect(replies(drive)).toEqual([
+      {
+        turn: null,
+        type: 'command-reply',
+        exchange: 'q',
+        data: '{"sessions":[{"id":"A","cwd":"/a","title":"T","usedAt":1000},{"id":"B","cwd":"/b"},{"id":"C"}],"next":"3"}',
+      },
+    ])
+  })
+
+  test.each([
+    ['says something else', (drive: BackDrive) => answer(drive, 'session/list', { sessions: 1 }), 'protocol-violation'],
+    ['refuses', (drive: BackDrive) => refuse(drive, 'session/list', { code: -32603, message: 'no' }), 'internal'],
+    ['ends', (drive: BackDrive) => drive.link.decodeEnd({ why: 'closed' }), 'agent-crashed'],
+  ])('are not known of an agent that %s', (_how, end, code) => {
+    const drive = listing()
+    expect(last(drive, 'session/list').params).toEqual({})
+    end(drive)
+    expect(replies(drive)).toMatchObject([{ exchange: 'q', fault: { code } }])
+  })
+
+  test('are not known of an agent that cannot list them', () => {
+    const drive = greeted()
+    query(drive, 'agent-sessions')
+    expect(replies(drive)).toMatchObject([{ fault: { code: 'invalid-request' } }])
   })
 })
 

@@ -76,6 +76,21 @@ describe('the process', () => {
     expect(agent.ended).toEqual([undefined, 'process-2'])
   })
 
+  test('is left for one with a copy of another session', () => {
+    const agent = running()
+    agent.result()
+    agent.start('hi', { turn: 't2', session: { id: 's1', origin: 'other' } })
+    expect(agent.calls.at(-1)).toMatchObject({ args: [...FLAGS, '--resume', 'other', '--fork-session'] })
+    agent.link.decodeEnd({ why: 'closed', exitCode: 1, call: 'process-2' })
+    expect(agent.of('turn-end').at(-1)).toMatchObject({ fault: { code: 'session-not-found', retry: 'fresh-session' } })
+  })
+
+  test('that works in the session of its arguments has no copy', () => {
+    const agent = claude(processOf('--session-id', 'mine'))
+    agent.start('hi', { session: { id: 's1', origin: 'other' } })
+    expect(agent.of('turn-end')).toMatchObject([{ fault: { code: 'session-not-found' } }])
+  })
+
   test('that refuses the handshake, or ends before it, is no agent', () => {
     const refusing = claude()
     refusing.start('hi')

@@ -214,6 +214,15 @@ describe('a thread', () => {
     expect(agent.call('turn/start').params).toMatchObject({ threadId: 'old' })
   })
 
+  test('of a copy is one that the agent makes', () => {
+    const agent = greeted()
+    agent.start('hi', { session: { id: 's1', origin: 'old' } })
+    expect(agent.call('thread/fork').params).toEqual({ threadId: 'old', excludeTurns: true })
+    agent.answer('thread/fork', { thread: { id: 'new' } })
+    expect(agent.call('turn/start').params).toMatchObject({ threadId: 'new' })
+    expect(agent.of('session-bound')).toMatchObject([{ agentSession: 'new' }])
+  })
+
   test('that the agent has lost lets the engine begin anew', () => {
     const agent = greeted()
     agent.start('hi', { session: { id: 's1', bound: 'old' } })
@@ -396,8 +405,38 @@ describe('a thread that is deleted', () => {
 })
 
 describe('queries', () => {
-  const ask = (agent: ReturnType<typeof running>, what: 'models' | 'state' = 'models'): void =>
-    agent.link.encode({ type: 'query', exchange: 'q1', what })
+  const ask = (
+    agent: ReturnType<typeof running>,
+    what: 'models' | 'state' | 'agent-sessions' = 'models',
+    args?: string,
+  ): void => agent.link.encode({ type: 'query', exchange: 'q1', what, ...(args !== undefined && { args }) })
+
+  test('for the threads are answered by the agent, a page at a time', () => {
+    const agent = greeted()
+    ask(agent, 'agent-sessions', '{"cwd":"/a","before":"2"}')
+    expect(agent.call('thread/list').params).toEqual({ cwd: '/a', cursor: '2' })
+    const data = [
+      { id: 'a', cwd: '/a', name: 'Named', preview: 'hi', updatedAt: 1 },
+      { id: 'b', cwd: '/a', name: null, preview: 'hi', updatedAt: 2 },
+      { id: 'c', cwd: '/a', preview: '', updatedAt: 3 },
+    ]
+    agent.answer('thread/list', { data, nextCursor: '4' })
+    expect(JSON.parse((agent.events.at(-1) as { data: string }).data)).toEqual({
+      sessions: [
+        { id: 'a', cwd: '/a', title: 'Named', usedAt: 1000 },
+        { id: 'b', cwd: '/a', title: 'hi', usedAt: 2000 },
+        { id: 'c', cwd: '/a', usedAt: 3000 },
+      ],
+      next: '4',
+    })
+    ask(agent, 'agent-sessions')
+    expect(agent.call('thread/list').params).toEqual({})
+    agent.answer('thread/list', { data: [], nextCursor: null })
+    expect(agent.events.at(-1)).toMatchObject({ data: '{"sessions":[]}' })
+    ask(agent, 'agent-sessions')
+    agent.answer('thread/list', {})
+    expect(agent.events.at(-1)).toMatchObject({ fault: { code: 'protocol-violation' } })
+  })
 
   test('for the models are answered by the agent', () => {
     const agent = greeted()

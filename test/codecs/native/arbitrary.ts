@@ -286,6 +286,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
   'session-clear': [{}],
   'turn-delete': [{ id: text }],
   'session-delete': [{ id: text }],
+  'session-fork': [{ id: text }],
   'config-set': [
     {},
     { model: text, mode: text, effort: text, option: fc.record({ id: text, value: fc.oneof(text, fc.boolean()) }) },

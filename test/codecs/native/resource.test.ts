@@ -31,6 +31,8 @@ describe('requests for what there is', () => {
     ['GET', '/v1/sessions', { type: 'query', what: 'sessions', args: '{"all":true}' }],
     ['GET', '/v1/sessions/:session', { type: 'query', what: 'session', args: '{"id":"s1"}' }],
     ['DELETE', '/v1/sessions/:session', { type: 'session-delete', id: 's1' }],
+    ['POST', '/v1/sessions/:session/fork', { type: 'session-fork', id: 's1' }],
+    ['GET', '/v1/agents/:agent/sessions', { type: 'query', what: 'agent-sessions', args: '{}' }],
   ])('%s %s', (method, path, command) => {
     expect(ask(method, path).commands).toEqual([{ exchange: 'f1', ...command }])
   })
@@ -42,6 +44,28 @@ describe('requests for what there is', () => {
   ])('a list of turns by %s', (query, args) => {
     expect(ask('GET', '/v1/turns', { query }).commands).toMatchObject([{ what: 'turns', args }])
   })
+
+  test('the sessions of an agent in a folder, a page of them', () => {
+    const query = 'cwd=%2Fa&before=2'
+    const args = '{"cwd":"/a","before":"2"}'
+    expect(ask('GET', '/v1/agents/:agent/sessions', { query }).commands).toMatchObject([{ args }])
+  })
+
+  test.each([
+    ['{"session":{"id":"copy"}}', { session: { id: 'copy' } }],
+    [' ', {}],
+  ])('a copy of a session by %s', (body, more) => {
+    const { commands } = ask('POST', '/v1/sessions/:session/fork', { body })
+    expect(commands).toEqual([{ exchange: 'f1', type: 'session-fork', id: 's1', ...more }])
+  })
+
+  test.each(['[]', '{"session":1}', '{"id":"other"}', '{"type":"session-delete"}', '{"id":"a","id":"b"}'])(
+    'no copy of a session by %s',
+    (body) => {
+      const { commands, faults } = ask('POST', '/v1/sessions/:session/fork', { body })
+      expect([commands, faults.map(({ fault: why }) => why.code)]).toEqual([[], ['invalid-request']])
+    },
+  )
 
   test('what a client answered to a parked turn is asked for by the token of the park', () => {
     const { commands } = ask('GET', '/v1/turns/:turn/input', { query: 'continuation=t%221.x' })
