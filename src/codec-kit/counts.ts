@@ -31,6 +31,15 @@ export function isUncounted(usage: Usage): boolean {
   return Object.values(usage).every((count) => count === 0)
 }
 
+/** The growth of counts that go on over turns or calls; undefined when none has grown. */
+export function growthOf(now: Usage, before: Usage = {}): Usage | undefined {
+  const grown: Usage = {}
+  for (const [key, count] of Object.entries(now) as [keyof Usage, number][]) {
+    grown[key] = Math.max(0, count - (before[key] ?? 0))
+  }
+  return isUncounted(grown) ? undefined : grown
+}
+
 function isCount(key: keyof Usage, count: unknown): count is number {
   if (typeof count !== 'number' || !(count >= 0)) return false
   return key === 'costUsd' ? count <= MAX_COST_USD : Number.isInteger(count) && count <= MAX_TOKENS

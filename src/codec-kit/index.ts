@@ -14,7 +14,7 @@ export {
   placedCitation,
 } from './citations.ts'
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
-export { isUncounted, readCounts } from './counts.ts'
+export { growthOf, isUncounted, readCounts } from './counts.ts'
 export { errorTable, NOT_REPEATED, UNRETRIED } from './error-table.ts'
 export { type EventTable, writeEvent } from './event-table.ts'
 export { extensions, keysOf, unknownMembers } from './extensions.ts'

@@ -9,6 +9,7 @@ import { Initialized, isOffered, type SessionCapability } from '../schema.ts'
 import { PROTOCOL_VERSION } from '../wire.ts'
 import { FILE_METHODS, introduction } from './introduction.ts'
 import { loginFault } from './login.ts'
+import { type Quirks, quirksOf } from './quirks.ts'
 
 /** The connection to an agent: its process, the handshake, and the calls of its methods. */
 export class Connection {
@@ -36,6 +37,11 @@ export class Connection {
   get kinds(): ContentKinds {
     const kinds = this.about?.agentCapabilities?.promptCapabilities
     return { image: kinds?.image === true, audio: kinds?.audio === true, embedded: kinds?.embeddedContext === true }
+  }
+
+  /** The ways of this agent that are not those of the protocol. */
+  get quirks(): Quirks {
+    return quirksOf(this.about)
   }
 
   /** The methods by which the agent may have files read and written here. */

@@ -34,6 +34,11 @@ export function placeOf(connection: Connection, wished: Wished, report: (loss: L
   }
 }
 
+/** True for places that a session cannot distinguish. */
+export function samePlace(one: Place, other: Place): boolean {
+  return object(one.entries) === object(other.entries)
+}
+
 function serversOf(
   { context, about }: Connection,
   wished: readonly McpServer[],

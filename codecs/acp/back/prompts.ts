@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts'
 import { placeOf } from './place.ts'
 import { promptOf } from './prompt.ts'
 import type { AgentSession } from './session.ts'
+import { SessionTokens } from './tokens.ts'
 import { TurnDecoder } from './turn.ts'
 
 /** A turn on its way; `sent` when the agent has its prompt. */
@@ -31,6 +32,7 @@ export interface PromptPeers {
 /** The turns of an agent, one at a time: session, settings, prompt, and the answer that ends it. */
 export class Prompts {
   readonly #peers: PromptPeers
+  readonly #tokens = new SessionTokens()
   #work: Work | undefined
   /** The system prompt that the session has. */
   #system: string | undefined
@@ -109,10 +111,17 @@ export class Prompts {
     this.#peers.connection.call('session/prompt', this.#params(prompt, start), (answer, line) => {
       if (!answer || this.#work !== work) return
       this.#end((turn) => {
-        if (answer.kind === 'result') turn.prompted(answer.result, member(line, 'result')!)
-        else turn.fail(faultOfError(answer.error))
+        if (answer.kind === 'error') turn.fail(faultOfError(answer.error))
+        else this.#prompted(turn, answer.result, member(line, 'result')!)
       })
     })
+  }
+
+  #prompted(turn: TurnDecoder, result: unknown, json: JsonText): void {
+    const { connection, session } = this.#peers
+    turn.prompted(result, json, connection.quirks, (counted) =>
+      connection.quirks.sums ? this.#tokens.ofTurn(session.id, counted) : counted,
+    )
   }
 
   /** The parameters of a prompt, with the further fields of a client of this protocol, and the turn's trace context. */

@@ -5,7 +5,7 @@ import { type Fault, fault, type JsonText, object, quote } from '../../../src/mo
 import { ACP_CODES, faultOfError, textOfError } from '../errors.ts'
 import { SessionMade } from '../schema.ts'
 import type { Connection } from './connection.ts'
-import type { Place } from './place.ts'
+import { type Place, samePlace } from './place.ts'
 import { Settings } from './settings.ts'
 
 /** Takes the outcome of opening a session: the fault that prevents it, or undefined. */
@@ -61,7 +61,7 @@ export class AgentSession {
   use(): void {
     if (this.#used || this.id === undefined) return
     this.#used = true
-    if (this.#canLoad || this.#canResume) {
+    if (this.#canLoad || this.#connection.offers('resume')) {
       this.#ports.emit({ turn: null, type: 'session-bound', agentSession: this.id })
     }
   }
@@ -111,17 +111,13 @@ export class AgentSession {
     const canCopy = origin === undefined || this.#connection.offers('fork')
     if (!canCopy) done(lost('cannot copy a session'))
     else if (bound === undefined) this.#make(origin, done)
-    else if (this.#canResume) this.#goOn('session/resume', bound, done)
+    else if (this.#connection.offers('resume')) this.#goOn('session/resume', bound, done)
     else if (this.#canLoad) this.#goOn('session/load', bound, done)
     else done(lost('cannot go on with a session of an earlier process'))
   }
 
   get #canLoad(): boolean {
     return this.#connection.about?.agentCapabilities?.loadSession === true
-  }
-
-  get #canResume(): boolean {
-    return this.#connection.offers('resume')
   }
 
   /** Makes a session, or a copy of `origin`. */
@@ -148,10 +144,16 @@ export class AgentSession {
     this.replays = method === 'session/load'
     this.#connection.call(method, this.#params([['sessionId', quote(bound)]]), (answer) => {
       if (answer?.kind === 'result') {
-        this.id = bound
-        this.#used = true
         this.settings.opened(answer.result)
-        done(undefined)
+        const opened = (): void => {
+          this.id = bound
+          this.#used = true
+          done(this.#connection.dead)
+        }
+        // What an agent repeats late is over when it answers something that it does not know.
+        const repeats = method === 'session/load' && this.#connection.quirks.repeatsLate
+        if (repeats) this.#connection.call('_turnpike/loaded', '{}', opened)
+        else opened()
       } else if (answer && method === 'session/resume' && this.#canLoad) this.#goOn('session/load', bound, done)
       else done(this.#refusal(answer, bound))
     })
@@ -169,10 +171,6 @@ export class AgentSession {
   #params(which: readonly Entry[]): JsonText {
     return object([...which, ...this.place!.entries])
   }
-}
-
-function samePlace(one: Place, other: Place): boolean {
-  return object(one.entries) === object(other.entries)
 }
 
 /** The fault of a session that is lost: the engine goes on as its agent is configured to. */

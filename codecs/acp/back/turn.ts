@@ -24,6 +24,7 @@ import { readUsage } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
 import { readAnswer } from './answer.ts'
 import { readUpdate, takeNote } from './notes.ts'
+import type { Quirks } from './quirks.ts'
 import { Tools } from './tools.ts'
 
 /** One prompt of an agent as canonical events. `ended` is true once the turn has its end. */
@@ -39,6 +40,8 @@ export class TurnDecoder {
   #spoke = false
   /** The text since the agent has failed. */
   #failure: string | undefined
+  /** The last piece of text. */
+  #piece = ''
   /** The sum of the model calls that were counted. */
   #counted: Usage | undefined
 
@@ -74,6 +77,7 @@ export class TurnDecoder {
     if (text === '') return
     this.#spoke = true
     if (this.#failure !== undefined) this.#failure += text
+    this.#piece = text
     this.out.text(text)
   }
 
@@ -93,18 +97,24 @@ export class TurnDecoder {
     this.out.emit({ type: 'foreign', protocol: PROTOCOL, frame: line })
   }
 
-  /** The answer to the prompt; `json` is its raw result. */
-  prompted(result: unknown, json: JsonText): void {
+  /** The answer to the prompt; `json` is its raw result, `tokensOf` gives the tokens of the turn for those that it counts. */
+  prompted(
+    result: unknown,
+    json: JsonText,
+    quirks: Quirks,
+    tokensOf: (counted: Usage | undefined) => Usage | undefined,
+  ): void {
     const { stop, usage, ext } = readAnswer(result, json, (loss) => this.out.report(loss))
-    this.#counted = usage ?? this.#counted
+    this.#counted = tokensOf(usage) ?? this.#counted
+    const failure = this.#failure ?? (quirks.failure?.test(this.#piece) ? this.#piece : undefined)
     if (this.cancelAsked || stop === 'aborted') {
       this.#end({ ...CANCELLED, ...(ext && { ext }) })
       return
     }
     this.out.closeMessage()
     this.tools.close()
-    if (this.#failure !== undefined) {
-      const text = this.#failure.trim() || 'The agent failed without saying why.'
+    if (failure !== undefined) {
+      const text = failure.trim() || 'The agent failed without saying why.'
       this.#end(failedWith(fault(codeOfProviderText(text) ?? 'provider-error', text)))
       return
     }

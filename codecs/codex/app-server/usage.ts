@@ -1,4 +1,4 @@
-import { readCounts } from '../../../src/codec-kit/index.ts'
+import { growthOf, readCounts } from '../../../src/codec-kit/index.ts'
 import type { Loss, Usage } from '../../../src/model/index.ts'
 
 /** The names of the counts on the wire. `inputTokens` includes those of the cache, as in the model. */
@@ -10,7 +10,6 @@ const NAMES = {
   cacheWrite: 'cacheWriteInputTokens',
   total: 'totalTokens',
 } as const
-const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
 
 /**
  * Turns the tokens of a thread, which are counted since it began, into those of a model call and of a turn. The agent
@@ -31,27 +30,14 @@ export class ThreadUsage {
   /** `thread/tokenUsage/updated`: the tokens of a model call; undefined when there was none. */
   update(total: unknown, last: unknown, report: (loss: Loss) => void): Usage | undefined {
     const now = readCounts(total, NAMES, report)
-    const before = this.#now ?? difference(now, readCounts(last, NAMES, report))
+    const before = this.#now ?? growthOf(now, readCounts(last, NAMES, report))
     this.#base ??= before
     this.#now = now
-    return difference(now, before)
+    return growthOf(now, before)
   }
 
   /** The tokens of the turn; undefined when none were counted. */
   get ofTurn(): Usage | undefined {
-    return this.#now && this.#base && difference(this.#now, this.#base)
+    return this.#now && this.#base && growthOf(this.#now, this.#base)
   }
-}
-
-/** The growth of the counts; undefined when nothing has grown. */
-function difference(now: Usage, before: Usage = {}): Usage | undefined {
-  const grown: Usage = {}
-  let any = false
-  for (const key of KEYS) {
-    const count = now[key]
-    if (count === undefined) continue
-    grown[key] = Math.max(0, count - (before[key] ?? 0))
-    any ||= grown[key] > 0
-  }
-  return any ? grown : undefined
 }

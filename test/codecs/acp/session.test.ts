@@ -171,6 +171,82 @@ describe('a new session', () => {
   })
 })
 
+describe('Gemini CLI', () => {
+  test('may repeat a session after its answer, which is no answer of the next turn', () => {
+    const drive = greeted({ about: { agentInfo: { name: 'gemini-cli' }, agentCapabilities: { loadSession: true } } })
+    drive.start('Hi', bound('OLD'))
+    answer(drive, 'session/load')
+    const said = (text: string) => updateLine('agent_message_chunk', { content: { type: 'text', text } }, 'OLD')
+    drive.feed(said('Before'))
+    expect(methods(drive)).not.toContain('session/prompt')
+    refuse(drive, '_turnpike/loaded', { code: -32601, message: 'none' })
+    drive.feed(said('Now'))
+    finish(drive)
+    expect(ofType(drive, 'text-delta').map(({ text }) => text)).toEqual(['Now'])
+  })
+
+  test('that ends before that fails the turn', () => {
+    const drive = greeted({ about: { agentInfo: { name: 'gemini-cli' }, agentCapabilities: { loadSession: true } } })
+    drive.start('Hi', bound('OLD'))
+    answer(drive, 'session/load')
+    drive.link.decodeEnd({ why: 'closed' })
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ outcome: 'failed', fault: { code: 'agent-crashed' } }])
+  })
+})
+
+describe('Copilot CLI', () => {
+  const COPILOT = { about: { agentInfo: { name: 'Copilot' } } }
+  const counted = (inputTokens: number, outputTokens: number) => ({ usage: { inputTokens, outputTokens } })
+
+  test('counts the tokens of all turns of a session', () => {
+    const drive = running(COPILOT)
+    finish(drive, 'end_turn', counted(14, 6))
+    for (const [turn, more] of [
+      ['t2', counted(42, 18)],
+      ['t3', counted(42, 18)],
+    ] as const) {
+      drive.start('More', { turn })
+      finish(drive, 'end_turn', more)
+    }
+    drive.link.encode({ type: 'session-clear', exchange: 'x' })
+    drive.start('Again', { turn: 't4' })
+    answer(drive, 'session/new', { sessionId: 'S2' })
+    finish(drive, 'end_turn', counted(5, 1))
+    const tokens = ofType(drive, 'usage').map(({ turn, usage }) => [turn, usage])
+    expect(tokens).toEqual([
+      ['t1', { input: 14, output: 6 }],
+      ['t2', { input: 28, output: 12 }],
+      ['t4', { input: 5, output: 1 }],
+    ])
+  })
+
+  test.each([
+    ['Error: 400 the model refuses', 'provider-error'],
+    ['Error: 429 Too many requests', 'provider-rate-limit'],
+    ['Error: Failed to get response from the AI model; retried 5 times', 'provider-error'],
+  ])('says as text that its model has failed: %s', (text, code) => {
+    const drive = running(COPILOT)
+    drive.feed(textLine('half '), textLine(text))
+    finish(drive)
+    const fault = expect.objectContaining({ code, message: text })
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ outcome: 'failed', fault }])
+  })
+
+  test.each(['Error: there is none', 'The line says: Error: 400', 'fine'])('may say anything else: %s', (text) => {
+    const drive = running(COPILOT)
+    drive.feed(textLine(text))
+    finish(drive)
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ outcome: 'completed' }])
+  })
+
+  test('alone does so', () => {
+    const drive = running({ about: { agentInfo: { name: 'constructor' } } })
+    drive.feed(textLine('Error: 400 is a status'))
+    finish(drive)
+    expect(ofType(drive, 'turn-end')).toMatchObject([{ outcome: 'completed' }])
+  })
+})
+
 describe('a copy of a session', () => {
   const origin = { session: { id: 's', origin: 'OLD' } }
 
