@@ -94,14 +94,15 @@ export const PermissionRequest = v.looseObject({
 })
 export type PermissionRequest = v.InferOutput<typeof PermissionRequest>
 
-/** The parameters of `elicitation/create`, in its form mode. */
-export const FormRequest = v.looseObject({
-  mode: v.literal('form'),
-  sessionId: maybe(v.string()),
-  toolCallId: maybe(v.string()),
-  message: v.string(),
-  requestedSchema: v.looseObject({ properties: maybe(v.looseObject({})), required: maybe(v.array(v.string())) }),
-})
+/** The parameters of `elicitation/create`: a form, or a page that the user is to open. */
+export const Elicitation = v.variant('mode', [
+  v.looseObject({
+    mode: v.literal('form'),
+    message: v.string(),
+    requestedSchema: v.looseObject({ properties: maybe(v.looseObject({})) }),
+  }),
+  v.looseObject({ mode: v.literal('url'), message: v.string(), url: v.string(), elicitationId: v.string() }),
+])
 
 /** The result of `session/prompt`. */
 export const Prompted = v.looseObject({ stopReason: v.string(), usage: v.optional(v.unknown()) })

@@ -9,11 +9,11 @@ import {
   type Question,
   quote,
 } from '../../../src/model/index.ts'
-import { FormRequest, PermissionRequest } from '../schema.ts'
+import { Elicitation, PermissionRequest } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
 import { readOption } from './ask-options.ts'
 import type { Connection } from './connection.ts'
-import { formResult, UNANSWERED } from './forms.ts'
+import { formResult, UNANSWERED, urlResult } from './forms.ts'
 import type { TurnDecoder } from './turn.ts'
 
 type Request = RpcMessage & { kind: 'request' }
@@ -79,25 +79,31 @@ export class Asks {
     )
   }
 
-  /** Takes a request for input (Elicitation). Only forms are announced. */
-  form(request: Request, line: string, turn: TurnDecoder | undefined): void {
-    const { success, output } = v.safeParse(FormRequest, request.params)
+  /** Takes a request for input (Elicitation): a form, or a page that the user is to open. */
+  input(request: Request, line: string, turn: TurnDecoder | undefined): void {
+    const { success, output } = v.safeParse(Elicitation, request.params)
     if (!success) {
-      this.#refuse(request, 'Invalid params: only forms are supported.')
+      this.#refuse(request, 'Invalid params: a form or a URL is expected.')
       return
     }
     if (!turn || turn.cancelAsked) {
       this.#answer(request.id, UNANSWERED)
       return
     }
+    const open = { request: request.id, turn, cancelled: UNANSWERED }
+    if (output.mode === 'url') {
+      const message = `${output.message}\n${output.url}`
+      const page = entriesExt([
+        ['url', quote(output.url)],
+        ['elicitationId', quote(output.elicitationId)],
+      ])
+      this.#ask(turn, { kind: 'input', message }, page, { ...open, result: urlResult })
+      return
+    }
     const schema = member(member(line, 'params')!, 'requestedSchema')!
     const needsValues = Object.keys(output.requestedSchema.properties ?? {}).length > 0
-    this.#ask(turn, { kind: 'input', message: output.message, schema }, undefined, {
-      request: request.id,
-      turn,
-      cancelled: UNANSWERED,
-      result: (reply) => formResult(reply, needsValues),
-    })
+    const result = (reply: AskReply): JsonText => formResult(reply, needsValues)
+    this.#ask(turn, { kind: 'input', message: output.message, schema }, undefined, { ...open, result })
   }
 
   /** Sends the answer to a question; one that is not open any more gets none. */

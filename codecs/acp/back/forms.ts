@@ -10,3 +10,10 @@ export function formResult(reply: AskReply, needsValues: boolean): JsonText {
   if (!values || (needsValues && Object.keys(values).length === 0)) return '{"action":"decline"}'
   return `{"action":"accept","content":${reply.values}}`
 }
+
+/** The result of a page to open; the values say only that there is an answer: the agent learns from the page what it is. */
+export function urlResult(reply: AskReply): JsonText {
+  if (reply.kind !== 'input') return UNANSWERED
+  const values = parseObject(reply.values) ?? {}
+  return Object.keys(values).length > 0 ? '{"action":"accept"}' : '{"action":"decline"}'
+}

@@ -115,7 +115,7 @@ export class AcpBack implements BackLink {
     if (this.#connection.context.recorded === 'both') return
     const turn = isRecord(params) && this.#isOurs(params['sessionId']) ? this.#prompts.running : undefined
     if (method === 'session/request_permission') this.#asks.permission(request, line, turn)
-    else if (method === 'elicitation/create') this.#asks.form(request, line, turn)
+    else if (method === 'elicitation/create') this.#asks.input(request, line, turn)
     else if (!this.#files.request(request, this.#session.place)) {
       const { writer } = this.#connection
       this.#connection.send(writer.error(id, RPC_CODES.methodNotFound, `Method not found: ${method}`))

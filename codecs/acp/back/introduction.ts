@@ -14,6 +14,6 @@ export const FILE_METHODS = {
 export function introduction(files: readonly string[]): JsonText {
   const fs = `{"readTextFile":${files.length > 0},"writeTextFile":${files.length > 1}}`
   const session = '"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}}'
-  const client = `{"fs":${fs},"terminal":false,${session},"elicitation":{"form":{}},"_meta":{"terminal_output":true}}`
+  const client = `{"fs":${fs},"terminal":false,${session},"elicitation":{"form":{},"url":{}},"_meta":{"terminal_output":true}}`
   return `{"protocolVersion":${PROTOCOL_VERSION},"clientCapabilities":${client},"clientInfo":${INFO}}`
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, RpcCalls } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, RpcCalls } from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   type AskReply,
@@ -46,6 +46,8 @@ export class Asks {
   /** Asks the client. A question that it cannot be asked is denied. */
   ask({ ask, question, ext }: EventOf<'ask'>, work: Work, view: TurnView): void {
     if (question.kind === 'approval') this.#approval({ ask, question, ext }, work, view)
+    else if (question.kind === 'input' && this.#client.shows?.urls && ownMember(ext, 'url') !== undefined)
+      this.#page(ask, question, ext, work)
     else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
       this.#form(ask, question, work)
     else {
@@ -94,12 +96,32 @@ export class Asks {
   #form(ask: Id, { tool, message, schema }: Input, work: Work): void {
     const params = object([
       ['mode', '"form"'],
-      ['sessionId', quote(work.session.id)],
-      ['toolCallId', tool === undefined ? undefined : quote(work.writer.tools.idOf(tool))],
+      ...this.#about(tool, work),
       ['message', quote(message)],
       ['requestedSchema', schema ?? ANY_ANSWER],
     ])
     this.#request(ask, 'elicitation/create', params, work, filledIn)
+  }
+
+  /** `elicitation/create`, as the page that an agent of this protocol wants to have opened. */
+  #page(ask: Id, { tool, message }: Input, ext: Ext | undefined, work: Work): void {
+    const url = ownMember(ext, 'url')
+    const params = object([
+      ['mode', '"url"'],
+      ...this.#about(tool, work),
+      ['message', quote(message.slice(0, message.lastIndexOf('\n')))],
+      ['url', url],
+      ['elicitationId', ownMember(ext, 'elicitationId')],
+    ])
+    this.#request(ask, 'elicitation/create', params, work, opened)
+  }
+
+  /** The members of a question that say what it belongs to. */
+  #about(tool: Id | undefined, { session, writer }: Work): Entry[] {
+    return [
+      ['sessionId', quote(session.id)],
+      ['toolCallId', tool === undefined ? undefined : quote(writer.tools.idOf(tool))],
+    ]
   }
 
   /** Asks; the first answer while the question is open counts. An error is a refusal. */
@@ -138,6 +160,12 @@ function approved({ options }: Approval, result: JsonText | undefined): AskReply
 function filledIn(result: JsonText | undefined): AskReply {
   const { success, output } = v.safeParse(Elicited, parseObject(result ?? ''))
   return { kind: 'input', values: success && output.content ? member(result!, 'content')! : '{}' }
+}
+
+/** The answer to a page: that it is opened, or nothing. */
+function opened(result: JsonText | undefined): AskReply {
+  const accepted = v.is(Elicited, parseObject(result ?? ''))
+  return { kind: 'input', values: accepted ? '{"opened":true}' : '{}' }
 }
 
 function listIn(json: JsonText | undefined): JsonText | undefined {

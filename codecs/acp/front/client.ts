@@ -8,6 +8,7 @@ export interface Shows {
   readonly notices: boolean
   readonly booleans: boolean
   readonly forms: boolean
+  readonly urls: boolean
 }
 
 /** The state of one client while its connection lasts. */

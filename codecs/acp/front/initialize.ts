@@ -13,6 +13,7 @@ export function showsOf({ clientCapabilities }: Initialize): Shows {
     notices: session?.notices === true,
     booleans: session?.configOptions?.boolean === true,
     forms: elicitation?.form === true,
+    urls: elicitation?.url === true,
   }
 }
 

@@ -25,7 +25,7 @@ export const Initialize = loosely({
   protocolVersion: v.union([v.number(), v.string()], 'must be a number'),
   clientCapabilities: loose({
     session: loose({ notices: offered, configOptions: loose({ boolean: offered }) }),
-    elicitation: loose({ form: offered }),
+    elicitation: loose({ form: offered, url: offered }),
   }),
 })
 export type Initialize = v.InferOutput<typeof Initialize>

@@ -25,7 +25,7 @@ const CLIENT = {
   fs: { readTextFile: false, writeTextFile: false },
   terminal: false,
   session: { compaction: {}, configOptions: { boolean: {} }, notices: {} },
-  elicitation: { form: {} },
+  elicitation: { form: {}, url: {} },
   _meta: { terminal_output: true },
 }
 

@@ -189,6 +189,30 @@ describe('a question to the user', () => {
     expect(replies()).toMatchObject([{ reply: { values: '{}' } }])
   })
 
+  describe('that is a page', () => {
+    const ext = { protocol: 'acp', json: '{"url":"https://x","elicitationId":"e1"}' }
+    const page = { ...input({ message: 'Log in.\nhttps://x' }), ext }
+
+    test.each([
+      [{ action: 'accept' }, '{"opened":true}'],
+      [{ action: 'decline' }, '{}'],
+      [undefined, '{}'],
+    ])('is opened by a client that can: %j', (result, values) => {
+      const { editor, session, replies } = asking([page], { elicitation: { url: {} } })
+      expect(editor.read[0]).toMatchObject({
+        method: 'elicitation/create',
+        params: { mode: 'url', sessionId: session, message: 'Log in.', url: 'https://x', elicitationId: 'e1' },
+      })
+      editor.feed({ jsonrpc: '2.0', id: 1, ...(result ? { result } : { error: { code: 1, message: '' } }) })
+      expect(replies()).toMatchObject([{ reply: { kind: 'input', values } }])
+    })
+
+    test('is a form for a client of forms alone', () => {
+      const { editor } = asking([page], forms)
+      expect(editor.read[0]!.params).toMatchObject({ mode: 'form', message: 'Log in.\nhttps://x' })
+    })
+  })
+
   test('is empty when the client fails', () => {
     const { editor, replies } = asking([input()], forms)
     editor.feed({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } })

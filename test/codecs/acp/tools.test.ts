@@ -356,9 +356,44 @@ describe('a form', () => {
     expect(answerOf(drive, 'f')).toEqual({ result: { action: 'cancel' } })
   })
 
-  test('at a URL was not announced', () => {
+  test.each([{ mode: 'url', url: 'https://x' }, { mode: 'voice' }, { message: 7 }])(
+    'that is no form and no page is an error: %j',
+    (more) => {
+      const drive = running()
+      drive.feed(form(schema, more))
+      expect(answerOf(drive, 'f')?.error?.code).toBe(-32602)
+    },
+  )
+})
+
+describe('a page to open', () => {
+  const page = requestLine('p', 'elicitation/create', {
+    sessionId: 'S',
+    mode: 'url',
+    message: 'Log in.',
+    url: 'https://x',
+    elicitationId: 'e1',
+  })
+
+  test.each<[AskReply, object]>([
+    [{ kind: 'input', values: '{"done":true}' }, { action: 'accept' }],
+    [{ kind: 'input', values: '{}' }, { action: 'decline' }],
+    [{ kind: 'input', values: '7' }, { action: 'decline' }],
+    [{ kind: 'client' }, { action: 'cancel' }],
+  ])('%j', (said, result) => {
     const drive = running()
-    drive.feed(form(schema, { mode: 'url', url: 'https://x' }))
-    expect(answerOf(drive, 'f')?.error?.code).toBe(-32602)
+    drive.feed(page)
+    const question = { kind: 'input', message: 'Log in.\nhttps://x' }
+    expect(ofType(drive, 'ask')).toEqual([
+      {
+        turn: 't1',
+        type: 'ask',
+        ask: 'p',
+        question,
+        ext: { protocol: 'acp', json: '{"url":"https://x","elicitationId":"e1"}' },
+      },
+    ])
+    reply(drive, 'p', said)
+    expect(answerOf(drive, 'p')).toEqual({ result })
   })
 })
