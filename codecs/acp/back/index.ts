@@ -151,7 +151,7 @@ export class AcpBack implements BackLink {
     if (changed) {
       const json = JSON.stringify(changed)
       if (json !== '{}') this.#ports.emit({ turn: null, type: 'session-changed', json })
-      else this.#prompts.running?.noted(update)
+      else this.#prompts.running?.failure.noted(update)
       return
     }
     if (this.#session.replays) return

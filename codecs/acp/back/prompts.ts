@@ -72,8 +72,8 @@ export class Prompts {
       return
     }
     const place = placeOf(this.#peers.connection, start, (loss) => decoder.out.report(loss))
-    const { bound, origin } = start.session ?? {}
-    this.#peers.session.ensure({ bound, origin, place }, (why) => {
+    const { session } = start
+    this.#peers.session.ensure({ bound: session?.bound, origin: session?.origin, place }, (why) => {
       if (why) this.#prompt(work, why)
       else this.#peers.changes.settle((refused) => (refused ? this.#prompt(work, refused) : this.#choose(work)))
     })

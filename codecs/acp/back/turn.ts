@@ -1,28 +1,12 @@
-import * as v from 'valibot'
-import {
-  CANCELLED,
-  codeOfProviderText,
-  type Ending,
-  failedWith,
-  TurnEmitter,
-  unparsed,
-} from '../../../src/codec-kit/index.ts'
+import { CANCELLED, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import {
-  addUsage,
-  type Fault,
-  fault,
-  type Id,
-  isRecord,
-  type JsonText,
-  member,
-  type Usage,
-} from '../../../src/model/index.ts'
+import { addUsage, type Fault, type Id, isRecord, type JsonText, member, type Usage } from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
-import { Chunk, ThreadStatus, ToolUpdate } from '../update-schema.ts'
+import { Chunk, ToolUpdate } from '../update-schema.ts'
 import { readUsage } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
 import { readAnswer } from './answer.ts'
+import { ModelFailure } from './model-failure.ts'
 import { readUpdate, takeNote } from './notes.ts'
 import type { Quirks } from './quirks.ts'
 import { Tools } from './tools.ts'
@@ -34,14 +18,11 @@ export class TurnDecoder {
   ended = false
   readonly out: TurnEmitter
   readonly tools: Tools
+  readonly failure = new ModelFailure()
   /** The agent's id of the open message. */
   #messageId: string | undefined
   #thinks = false
   #spoke = false
-  /** The text since the agent has failed. */
-  #failure: string | undefined
-  /** The last piece of text. */
-  #piece = ''
   /** The sum of the model calls that were counted. */
   #counted: Usage | undefined
 
@@ -76,15 +57,8 @@ export class TurnDecoder {
   text(text: string): void {
     if (text === '') return
     this.#spoke = true
-    if (this.#failure !== undefined) this.#failure += text
-    this.#piece = text
+    this.failure.text(text)
     this.out.text(text)
-  }
-
-  /** Notes the state of Codex's thread: after an error Codex sends the reason as text and ends the turn as completed. */
-  noted(update: object): void {
-    const { success, output } = v.safeParse(ThreadStatus, update)
-    if (success && output._meta.codex.threadStatus.type === 'systemError') this.#failure = ''
   }
 
   /** True when a piece of text of this message continues the open one. */
@@ -106,16 +80,15 @@ export class TurnDecoder {
   ): void {
     const { stop, usage, ext } = readAnswer(result, json, (loss) => this.out.report(loss))
     this.#counted = tokensOf(usage) ?? this.#counted
-    const failure = this.#failure ?? (quirks.failure?.test(this.#piece) ? this.#piece : undefined)
+    const failed = this.failure.fault(quirks)
     if (this.cancelAsked || stop === 'aborted') {
       this.#end({ ...CANCELLED, ...(ext && { ext }) })
       return
     }
     this.out.closeMessage()
     this.tools.close()
-    if (failure !== undefined) {
-      const text = failure.trim() || 'The agent failed without saying why.'
-      this.#end(failedWith(fault(codeOfProviderText(text) ?? 'provider-error', text)))
+    if (failed) {
+      this.#end(failedWith(failed))
       return
     }
     if (!this.#spoke) this.out.notice('info', 'empty-answer', 'The agent ended the turn without any text.')

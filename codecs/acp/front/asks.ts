@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-import { dropped, type Entry, RpcCalls } from '../../../src/codec-kit/index.ts'
+import { dropped, RpcCalls } from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   type AskReply,
   type EventOf,
   type Ext,
   type Id,
-  isRecord,
   type JsonText,
   member,
   narrowestOption,
@@ -18,18 +17,12 @@ import {
 } from '../../../src/model/index.ts'
 import { ownMember } from '../wire.ts'
 import type { Client } from './client.ts'
-import { Elicited, Permission } from './schema.ts'
+import { elicitationOf } from './elicitation.ts'
+import { Permission } from './schema.ts'
 import { inputEntry, kindEntry, proposedEntry, unreported } from './tool-entries.ts'
 import type { Work } from './work.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
-type Input = Extract<Question, { kind: 'input' }>
-
-/** The types of values that a form has fields for. */
-const FIELDS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array'])
-
-/** The form of a question without a schema. */
-const ANY_ANSWER = '{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}'
 
 /** The questions of agents to one client: requests of its own, each under an id of this side. */
 export class Asks {
@@ -46,14 +39,7 @@ export class Asks {
   /** Asks the client. A question that it cannot be asked is denied. */
   ask({ ask, question, ext }: EventOf<'ask'>, work: Work, view: TurnView): void {
     if (question.kind === 'approval') this.#approval({ ask, question, ext }, work, view)
-    else if (question.kind === 'input' && this.#client.shows?.urls && ownMember(ext, 'url') !== undefined)
-      this.#page(ask, question, ext, work)
-    else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
-      this.#form(ask, question, work)
-    else {
-      this.#client.ports.report(dropped('ask.input', undefined, 'policy'), work.exchange)
-      this.#reply(ask, { kind: 'input', values: '{}' }, work)
-    }
+    else this.#input(ask, question, ext, work)
   }
 
   /** Withdraws a settled question from a client that still shows it, unless the client cancelled the prompt. */
@@ -92,36 +78,21 @@ export class Asks {
     this.#request(ask, 'session/request_permission', params, work, (result) => approved(question, result))
   }
 
-  /** `elicitation/create`, as a form. */
-  #form(ask: Id, { tool, message, schema }: Input, work: Work): void {
+  #input(ask: Id, question: Question, ext: Ext | undefined, work: Work): void {
+    const input = question.kind === 'input' ? question : undefined
+    const asked = input && elicitationOf(input, ext, this.#client.shows)
+    if (!asked) {
+      this.#client.ports.report(dropped('ask.input', undefined, 'policy'), work.exchange)
+      this.#reply(ask, { kind: 'input', values: '{}' }, work)
+      return
+    }
+    const { session, writer } = work
     const params = object([
-      ['mode', '"form"'],
-      ...this.#about(tool, work),
-      ['message', quote(message)],
-      ['requestedSchema', schema ?? ANY_ANSWER],
-    ])
-    this.#request(ask, 'elicitation/create', params, work, filledIn)
-  }
-
-  /** `elicitation/create`, as the page that an agent of this protocol wants to have opened. */
-  #page(ask: Id, { tool, message }: Input, ext: Ext | undefined, work: Work): void {
-    const url = ownMember(ext, 'url')
-    const params = object([
-      ['mode', '"url"'],
-      ...this.#about(tool, work),
-      ['message', quote(message.slice(0, message.lastIndexOf('\n')))],
-      ['url', url],
-      ['elicitationId', ownMember(ext, 'elicitationId')],
-    ])
-    this.#request(ask, 'elicitation/create', params, work, opened)
-  }
-
-  /** The members of a question that say what it belongs to. */
-  #about(tool: Id | undefined, { session, writer }: Work): Entry[] {
-    return [
       ['sessionId', quote(session.id)],
-      ['toolCallId', tool === undefined ? undefined : quote(writer.tools.idOf(tool))],
-    ]
+      ['toolCallId', input.tool === undefined ? undefined : quote(writer.tools.idOf(input.tool))],
+      ...asked.entries,
+    ])
+    this.#request(ask, 'elicitation/create', params, work, asked.read)
   }
 
   /** Asks; the first answer while the question is open counts. An error is a refusal. */
@@ -156,18 +127,6 @@ function approved({ options }: Approval, result: JsonText | undefined): AskReply
   return { kind: 'approval', option: (chosen ?? narrowestOption(options, 'deny'))?.id ?? 'deny' }
 }
 
-/** The values that the client has filled in; an empty object when it declines. */
-function filledIn(result: JsonText | undefined): AskReply {
-  const { success, output } = v.safeParse(Elicited, parseObject(result ?? ''))
-  return { kind: 'input', values: success && output.content ? member(result!, 'content')! : '{}' }
-}
-
-/** The answer to a page: that it is opened, or nothing. */
-function opened(result: JsonText | undefined): AskReply {
-  const accepted = v.is(Elicited, parseObject(result ?? ''))
-  return { kind: 'input', values: accepted ? '{"opened":true}' : '{}' }
-}
-
 function listIn(json: JsonText | undefined): JsonText | undefined {
   return json?.startsWith('[') ? json : undefined
 }
@@ -180,12 +139,4 @@ function optionJson({ id, kind, scope, label }: AskOption): JsonText {
     ['name', quote(label ?? word)],
     ['kind', quote(`${kind === 'allow' ? 'allow' : 'reject'}_${once ? 'once' : 'always'}`)],
   ])
-}
-
-/** True for what a form can ask: an object whose members are plain values. */
-function isForm(schema: JsonText | undefined): boolean {
-  if (schema === undefined) return true
-  const { type, properties } = parseObject(schema) ?? {}
-  if (type !== 'object' || !isRecord(properties)) return false
-  return Object.values(properties).every((field) => isRecord(field) && FIELDS.has(field['type']))
 }

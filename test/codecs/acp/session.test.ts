@@ -313,7 +313,7 @@ describe('the sessions that an agent keeps', () => {
     ['refuses', (drive: BackDrive) => refuse(drive, 'session/list', { code: -32603, message: 'no' }), 'internal'],
     ['ends', (drive: BackDrive) => drive.link.decodeEnd({ why: 'closed' }), 'agent-crashed'],
   ])('are not known of an agent that %s', (_how, end, code) => {
-    const drive = listing()
+    const drive = listing(_how === 'ends' ? undefined : '7')
     expect(last(drive, 'session/list').params).toEqual({})
     end(drive)
     expect(replies(drive)).toMatchObject([{ exchange: 'q', fault: { code } }])

@@ -429,7 +429,7 @@ describe('queries', () => {
       ],
       next: '4',
     })
-    ask(agent, 'agent-sessions')
+    ask(agent, 'agent-sessions', '7')
     expect(agent.call('thread/list').params).toEqual({})
     agent.answer('thread/list', { data: [], nextCursor: null })
     expect(agent.events.at(-1)).toMatchObject({ data: '{"sessions":[]}' })
