@@ -17,9 +17,14 @@ export interface Started {
 
 const NAME = 'turnpike'
 
+/** The manifest of a folder of npm's; `_npx` is in those of npx. */
+interface Manifest {
+  _npx?: { packages?: string[] }
+}
+
 /**
  * The command that starts this program again, without arguments, as the person who started this process can type it in
- * the same folder (`here`) or in any (`anywhere`): `turnpike` when that is on the PATH, `npx …` as npm was called, else
+ * the same folder (`here`) or in any (`anywhere`): `turnpike` when that is on the PATH, `npx` where that finds it, else
  * the path of the launcher or of the program.
  */
 export function ownCommand(
@@ -38,24 +43,23 @@ export function ownCommand(
   const typed = (file: string): string => quoted(where === 'here' ? shortest(file, cwd) : resolve(cwd, file))
   const called = env['TURNPIKE_NAME']
   if (!called) return `node ${typed(script)}`
-  if (dirname(resolve(cwd, called)).endsWith('/node_modules/.bin')) return npx(root)
+  const byNpx = dirname(resolve(cwd, called)).endsWith('/node_modules/.bin') ? npx(root, where) : undefined
+  if (byNpx !== undefined) return byNpx
   // A link of another name is a stand-in.
   const launcher = basename(called) === NAME ? resolve(cwd, called) : join(root, 'src/cli/turnpike.sh')
   return typed(launcher)
 }
 
-/** `npx` with what names the package: npm keeps a folder for each list of packages that it was called with. */
-function npx(root: string): string {
+/**
+ * `npx` with the name that it was called with; undefined for a file or an address, which npm would install again, and
+ * outside of a project that has the package. npm keeps a folder for each list of packages that it was called with.
+ */
+function npx(root: string, where: 'here' | 'anywhere'): string | undefined {
   const file = join(root, '../../package.json')
-  if (!existsSync(file)) return `npx ${NAME}`
-  const { dependencies = {}, _npx } = JSON.parse(readFileSync(file, 'utf8')) as {
-    dependencies?: Record<string, string>
-    _npx?: { packages?: string[] }
-  }
-  const [asked = NAME] = _npx?.packages ?? []
-  if (/^turnpike(@|$)/.test(asked)) return `npx ${asked}`
-  const [, local] = /^file:(.*)$/.exec(dependencies[NAME] ?? '') ?? []
-  return `npx --package ${quoted(local === undefined ? asked : resolve(dirname(file), local))} ${NAME}`
+  const { _npx } = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : {}
+  if (!_npx) return where === 'here' ? `npx ${NAME}` : undefined
+  const [asked = ''] = _npx.packages ?? []
+  return /^turnpike(@|$)/.test(asked) ? `npx ${asked}` : undefined
 }
 
 /** The path of a file for a person in `cwd`: relative when it is in that folder. */

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownCommand } from '../../src/cli/own-command.ts'
 import { ROOT } from '../kit/gateway.ts'
@@ -28,30 +28,19 @@ function installed(name: string, manifest: object): { root: string; called: stri
 }
 
 describe('started by npx', () => {
-  test.each<[string, object, () => string]>([
-    ['with the name', { dependencies: { turnpike: '^1' }, _npx: { packages: ['turnpike'] } }, () => 'npx turnpike'],
-    [
-      'with a version',
-      { dependencies: { turnpike: '1.2.3' }, _npx: { packages: ['turnpike@1.2.3'] } },
-      () => 'npx turnpike@1.2.3',
-    ],
-    [
-      'with a file that npm pack made',
-      { dependencies: { turnpike: 'file:../t.tgz' }, _npx: { packages: ['./t.tgz'] } },
-      () => `npx --package ${folder}/t.tgz turnpike`,
-    ],
-    [
-      'with an address',
-      { dependencies: { turnpike: 'https://a.example/t.tgz' }, _npx: { packages: ['https://a.example/t.tgz'] } },
-      () => 'npx --package https://a.example/t.tgz turnpike',
-    ],
-    ['in a project that has it', { dependencies: { turnpike: '^1' } }, () => 'npx turnpike'],
-  ])('%s', (name, manifest, expected) => {
+  const own = (name: string): string => join(name, 'node_modules/.bin/turnpike')
+  test.each<[string, object, here: string, anywhere: string]>([
+    ['by-name', { _npx: { packages: ['turnpike'] } }, 'npx turnpike', 'npx turnpike'],
+    ['by-version', { _npx: { packages: ['turnpike@1.2.3'] } }, 'npx turnpike@1.2.3', 'npx turnpike@1.2.3'],
+    // npm would install these again, and ask.
+    ['by-file', { _npx: { packages: ['./t.tgz'] } }, `./${own('by-file')}`, `FOLDER/${own('by-file')}`],
+    ['by-url', { _npx: { packages: ['https://a.example/t.tgz'] } }, `./${own('by-url')}`, `FOLDER/${own('by-url')}`],
+    ['in-a-project', { dependencies: { turnpike: '^1' } }, 'npx turnpike', `FOLDER/${own('in-a-project')}`],
+  ])('%s', (name, manifest, here, anywhere) => {
     const { root, called } = installed(name, manifest)
-    const PATH = `${join(root, '../.bin')}:/usr/bin`
-    const started = { env: { TURNPIKE_NAME: called, PATH }, cwd: folder, script: 'none', root }
-    expect(ownCommand('here', started)).toBe(expected())
-    expect(ownCommand('anywhere', started)).toBe(expected())
+    const started = { env: { TURNPIKE_NAME: called, PATH: dirname(called) }, cwd: folder, script: 'none', root }
+    expect(ownCommand('here', started)).toBe(here)
+    expect(ownCommand('anywhere', started)).toBe(anywhere.replace('FOLDER', folder))
   })
 })
 
