@@ -68,7 +68,7 @@ export const LITELLM: Peer = {
   name: 'litellm',
   version: LITELLM_VERSION,
   limitedBy: 'not known',
-  budgets: { turn: 1 / 8, event: 1 / 3 },
+  budgets: { turn: 0.125, event: 0.333 },
   install: (bench) => fromPyPi(bench, `litellm[proxy]==${LITELLM_VERSION}`),
   async start(bench, folder) {
     const port = await freePort()
