@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Gate, type Refusal } from '../../routes/gate.ts'
-import type { Caller, KeyRule } from '../../routes/keys.ts'
-import { sha256 } from '../../routes/keys.ts'
+import { accessOf, type Caller, frontRefusal, type KeyRule, roleRefusal, sha256 } from '../../routes/keys.ts'
 
 const HOST = { host: 'gateway.example:8484' }
 const HOUR = 3_600_000
@@ -151,4 +150,42 @@ test('origins are those of the configuration, as it is now', () => {
   it.reload({ keys: [ADA], hosts: [], origins: ['https://a.example'] })
   expect([it.allowsOrigin('https://a.example'), it.allowsOrigin('https://b.example')]).toEqual([true, false])
   expect(gate([], () => 0, '::1').hasKeys).toBe(false)
+})
+
+const CALLER: Caller = { tenant: 'ada', role: 'user', principal: 'ada' }
+
+test.each<[fronts: readonly string[] | undefined, front: string, refused: boolean]>([
+  [undefined, 'zot', false],
+  [[], 'zot', true],
+  [['zot'], 'zot', false],
+  [['zot'], 'zene', true],
+  [['z*'], 'zene', false],
+  [['agentproc'], 'agentproc@0.4', false],
+  [['agentproc@0.4'], 'agentproc@0.4', false],
+  [['agentproc@0.4'], 'agentproc', true],
+  [['agentproc@0.4'], 'agentproc@0.3', true],
+  [['zot', 'native'], 'native', false],
+])('a key for the fronts %j at the front %s: refused %s', (fronts, front, refused) => {
+  const found = frontRefusal({ ...CALLER, ...(fronts && { fronts }) }, front)
+  expect(found?.code).toBe(refused ? 'forbidden' : undefined)
+  if (refused) expect(found!.message).toBe(`This key may not use the protocol "${front.split('@')[0]}".`)
+})
+
+test('what operators may needs the key of one', () => {
+  expect(roleRefusal({ ...CALLER, role: 'admin' })).toBeUndefined()
+  expect(roleRefusal(CALLER)).toEqual({
+    code: 'forbidden',
+    message: 'This needs a key with "role: admin", and the key "ada" has "role: user".',
+    retryable: false,
+  })
+})
+
+test('a client has the rights of its key, for the agent that it names', () => {
+  expect(accessOf(CALLER, undefined)).toEqual({ tenant: 'ada', role: 'user' })
+  expect(accessOf({ ...CALLER, allowed: ['c*'] }, 'coder')).toEqual({
+    tenant: 'ada',
+    role: 'user',
+    allowed: ['c*'],
+    agent: 'coder',
+  })
 })

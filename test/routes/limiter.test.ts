@@ -77,6 +77,15 @@ describe('a rate', () => {
 })
 
 describe('names', () => {
+  test('are forgotten with what they have taken', () => {
+    const rate = { perMinute: 60, burst: 2 }
+    const limiter = new Limiter(() => 0, 2)
+    for (const name of ['a', 'b', 'b', 'c']) limiter.take(name, rate)
+    expect(Object.fromEntries(limiter.taken)).toEqual({ b: 2, c: 1 })
+    limiter.keep(['c'])
+    expect(Object.fromEntries(limiter.taken)).toEqual({ c: 1 })
+  })
+
   test('are forgotten from the oldest on when there are too many', () => {
     const { made } = limiter(2)
     for (let n = 0; n < 3; n++) made.take('a', RATE)
