@@ -122,7 +122,7 @@ export async function versionOf(program: string, env: Environment = process.env)
   return new Promise((resolve) => {
     const options = { timeout: 10_000, killSignal: 'SIGKILL', env } as const
     const child = execFile(program, ['--version'], options, (error, stdout) => {
-      resolve(error ? undefined : /\d+\.\d+[\w.+-]*/.exec(stdout)?.[0])
+      resolve(error ? undefined : /\d+\.\d+(?:[.+-]?\w)*/.exec(stdout)?.[0])
     })
     child.stdin?.end()
   })

@@ -148,7 +148,8 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
     args: ['--acp'],
     inherit: ['GH_*', 'GITHUB_*', 'COPILOT_*'],
     login: {
-      variables: /^(?:COPILOT_GITHUB|GH|GITHUB)_TOKEN$/,
+      // With a model provider of the user's own it needs no login.
+      variables: /^(?:(?:COPILOT_GITHUB|GH|GITHUB)_TOKEN|COPILOT_PROVIDER_BASE_URL)$/,
       files: [
         ['COPILOT_HOME', '.copilot', 'config.json', /logged_in_user/],
         ['XDG_CONFIG_HOME', '.config', 'gh/hosts.yml'],

@@ -63,6 +63,7 @@ describe('a login', () => {
     ['qwen', 'DASHSCOPE_API_KEY'],
     ['goose', 'GOOSE_PROVIDER'],
     ['copilot', 'GH_TOKEN'],
+    ['copilot', 'COPILOT_PROVIDER_BASE_URL'],
   ])('of %s is %s', (name, variable) => {
     expect(loginProblem(program(name), { HOME: home, [variable]: 'x' })).toBeUndefined()
     if (isSecret(name)) return

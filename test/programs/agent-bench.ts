@@ -122,6 +122,15 @@ routes:
     return { ended: answered.then(() => client.ended()).then(({ ending }) => ({ ok: ending === 'completed' })) }
   }
 
+  /** Copies a session. */
+  async copy(session: string, as: string): Promise<void> {
+    const listed = await fetch(`${this.gateway.url}/v1/sessions?q=${session}`)
+    const { sessions } = (await listed.json()) as { sessions: { id: string; session: string }[] }
+    const { id } = sessions.find((info) => info.session === session)!
+    const body = JSON.stringify({ session: { id: as } })
+    await fetch(`${this.gateway.url}/v1/sessions/${id}/fork`, { method: 'POST', body })
+  }
+
   /** Cancels whatever runs. */
   async cancel(): Promise<void> {
     for (const turn of this.gateway.engine.turns) turn.cancel()

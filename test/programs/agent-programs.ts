@@ -18,6 +18,8 @@ export interface Program {
   resumes: boolean
   /** It puts several sessions into one process. */
   shares: boolean
+  /** It copies its sessions itself. */
+  copies: boolean
 }
 
 /** The prompts for which the model calls a tool. */
@@ -26,6 +28,10 @@ interface Calls {
   run(command: string): string
   /** Replaces `teh` by `the` in a file with this content; a later prompt goes on after an earlier one. */
   edit(file: string): readonly string[]
+  /** Writes down a plan of a step; absent: it has no tool for that, or shows no plan. */
+  plan?: string
+  /** Asks the user a question; absent: it has no tool for that. */
+  question?: string
 }
 
 const call = (tool: string, args: object): string => `[[tool ${tool} ${JSON.stringify(args)}]]`
@@ -66,9 +72,13 @@ supports_websockets = false
 `,
 })
 
+const PLANNED = [{ content: 'One', status: 'pending', activeForm: 'Doing one' }]
+const OPTIONS = ['A', 'B'].map((label) => ({ label, description: label }))
+const ASKED = [{ question: 'Which one?', header: 'Pick', options: OPTIONS, multiSelect: false }]
 const CLAUDE: Calls = {
   run: (command) => call('Bash', { command, description: 'runs it' }),
   edit: (file_path) => [call('Read', { file_path }), call('Edit', { file_path, old_string: 'teh', new_string: 'the' })],
+  question: call('AskUserQuestion', { questions: ASKED }),
 }
 const claudeEnv = (model: string): Record<string, string> => ({
   // It may be root here.
@@ -109,6 +119,7 @@ export const PROGRAMS: readonly Program[] = [
     },
     resumes: true,
     shares: true,
+    copies: false,
   },
   {
     name: 'Gemini CLI 0.61.0',
@@ -131,6 +142,7 @@ export const PROGRAMS: readonly Program[] = [
     // It does not find the session that it is to load.
     resumes: false,
     shares: true,
+    copies: false,
   },
   {
     name: 'OpenCode 1.18.33',
@@ -160,6 +172,7 @@ export const PROGRAMS: readonly Program[] = [
     },
     resumes: true,
     shares: true,
+    copies: true,
   },
   {
     name: 'Copilot CLI 1.0.102',
@@ -178,6 +191,7 @@ export const PROGRAMS: readonly Program[] = [
     },
     resumes: true,
     shares: true,
+    copies: false,
   },
   {
     name: 'claude-agent-acp 0.101.0',
@@ -185,9 +199,10 @@ export const PROGRAMS: readonly Program[] = [
     ...node(installedLarge('@agentclientprotocol/claude-agent-acp/dist/index.js')),
     env: claudeEnv,
     options: { mode: 'default' },
-    calls: CLAUDE,
+    calls: { ...CLAUDE, plan: call('TodoWrite', { todos: PLANNED }) },
     resumes: true,
     shares: true,
+    copies: true,
   },
   {
     name: 'codex-acp 2.6.0',
@@ -199,6 +214,7 @@ export const PROGRAMS: readonly Program[] = [
     calls: CODEX,
     resumes: true,
     shares: true,
+    copies: true,
   },
   {
     name: 'Codex 0.171.0 (app-server)',
@@ -210,6 +226,7 @@ export const PROGRAMS: readonly Program[] = [
     calls: CODEX,
     resumes: true,
     shares: false,
+    copies: true,
   },
   {
     name: 'Claude Code 2.1.318 (claude -p)',
@@ -219,5 +236,6 @@ export const PROGRAMS: readonly Program[] = [
     calls: CLAUDE,
     resumes: true,
     shares: false,
+    copies: true,
   },
 ]

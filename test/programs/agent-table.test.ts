@@ -85,6 +85,43 @@ for (const [place, program] of PROGRAMS.entries()) {
       })
     })
 
+    test('a copy of a session knows what was said, and goes its own way', async () => {
+      await bench.ask('native', 'it', 'Remember 8. [[think]]', 'trunk')
+      await bench.copy('trunk', 'branch')
+      const left = await bench.ask('native', 'it', 'To the left. [[think]]', 'branch')
+      expect(left, logged()).toMatchObject(THOUGHT)
+      expect(left.raw.includes('session-reset')).toBe(!program.copies)
+      expect(await bench.ask('native', 'it', 'To the right. [[think]]', 'trunk')).toMatchObject(THOUGHT)
+      const heard = [bench.wasAsked('Remember 8.', 'To the left.'), bench.wasAsked('To the left.', 'To the right.')]
+      expect(heard).toEqual([true, false])
+    })
+
+    const { plan, question } = program.calls
+    test.skipIf(plan === undefined)('a plan is shown', async () => {
+      await bench.ask('native', 'it', plan!, 'plan')
+      const { turns } = (await (await fetch(`${bench.gateway.url}/v1/turns?session=plan`)).json()) as {
+        turns: { turn: string }[]
+      }
+      const followed = await fetch(`${bench.gateway.url}/v1/turns/${turns[0]!.turn}/events`, {
+        headers: { accept: 'application/x-ndjson' },
+      })
+      expect(await followed.text()).toMatch(/"type":"plan".*"content":"One","status":"pending"/)
+    })
+
+    test.skipIf(question === undefined)('a question to the user is a form, and its answer arrives', async () => {
+      const asked = await bench.ask('native', 'it', question!, 'question')
+      const { continuation, asks } = JSON.parse(asked.raw) as {
+        continuation: string
+        asks: { ask: string; question: { kind: string; schema: { properties: Record<string, unknown> } } }[]
+      }
+      expect(asks).toMatchObject([{ question: { kind: 'input', message: 'Which one?' } }])
+      const { ask, question: form } = asks[0]!
+      const reply = { kind: 'input', values: { [Object.keys(form.schema.properties)[0]!]: 'B' } }
+      const body = JSON.stringify({ type: 'ask-reply', target: { continuation }, ask, reply })
+      const answered = await fetch(`${bench.gateway.url}/v1/turns`, { method: 'POST', body })
+      expect(await answered.json()).toMatchObject({ outcome: 'completed', text: expect.stringMatching(/"B"/) })
+    })
+
     test.skipIf(!program.shares)(
       'two sessions work in one process, and the cancel of one leaves the other alone',
       async () => {
