@@ -165,8 +165,7 @@ export class AcpBack implements BackLink {
 
   /** True for the session that is open, or being loaded; in a recording, for any. */
   #isOurs(session: unknown): boolean {
-    const { opening, id } = this.#session
-    return session === (opening ?? id) || this.#connection.context.recorded !== undefined
+    return this.#session.is(session) || this.#connection.context.recorded !== undefined
   }
 
   #foreign(line: string): void {

@@ -49,6 +49,12 @@ export class AgentSession {
     this.#ports = ports
   }
 
+  /** True for the session that is open or being opened. One that is being made has no name yet. */
+  is(session: unknown): boolean {
+    const isMade = this.#waiting !== undefined && this.opening === undefined
+    return isMade ? !this.past.has(String(session)) : session === (this.opening ?? this.id)
+  }
+
   /** Opens the session that is wanted; then runs the step. */
   ensure(wanted: Wanted, then: Opened): void {
     if (this.#waiting) this.#waiting.push({ wanted, then })
@@ -123,6 +129,8 @@ export class AgentSession {
   /** Makes a session, or a copy of `origin`. */
   #make(origin: string | undefined, done: Opened): void {
     const of: Entry = ['sessionId', origin && quote(origin)]
+    // Of one that has no prompt yet, anything but settings is the history.
+    this.replays = true
     this.#connection.call(origin === undefined ? 'session/new' : 'session/fork', this.#params([of]), (answer) => {
       if (answer?.kind !== 'result') {
         done(this.#refusal(answer, origin))

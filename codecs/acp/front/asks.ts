@@ -23,6 +23,7 @@ import { inputEntry, kindEntry, proposedEntry, unreported } from './tool-entries
 import type { Work } from './work.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
+type Input = Extract<Question, { kind: 'input' }>
 
 /** The questions of agents to one client: requests of its own, each under an id of this side. */
 export class Asks {
@@ -39,7 +40,8 @@ export class Asks {
   /** Asks the client. A question that it cannot be asked is denied. */
   ask({ ask, question, ext }: EventOf<'ask'>, work: Work, view: TurnView): void {
     if (question.kind === 'approval') this.#approval({ ask, question, ext }, work, view)
-    else this.#input(ask, question, ext, work)
+    // No other question is carried to clients of this protocol.
+    else this.#input(ask, question as Input, ext, work)
   }
 
   /** Withdraws a settled question from a client that still shows it, unless the client cancelled the prompt. */
@@ -78,9 +80,8 @@ export class Asks {
     this.#request(ask, 'session/request_permission', params, work, (result) => approved(question, result))
   }
 
-  #input(ask: Id, question: Question, ext: Ext | undefined, work: Work): void {
-    const input = question.kind === 'input' ? question : undefined
-    const asked = input && elicitationOf(input, ext, this.#client.shows)
+  #input(ask: Id, question: Input, ext: Ext | undefined, work: Work): void {
+    const asked = elicitationOf(question, ext, this.#client.shows)
     if (!asked) {
       this.#client.ports.report(dropped('ask.input', undefined, 'policy'), work.exchange)
       this.#reply(ask, { kind: 'input', values: '{}' }, work)
@@ -89,7 +90,7 @@ export class Asks {
     const { session, writer } = work
     const params = object([
       ['sessionId', quote(session.id)],
-      ['toolCallId', input.tool === undefined ? undefined : quote(writer.tools.idOf(input.tool))],
+      ['toolCallId', question.tool === undefined ? undefined : quote(writer.tools.idOf(question.tool))],
       ...asked.entries,
     ])
     this.#request(ask, 'elicitation/create', params, work, asked.read)

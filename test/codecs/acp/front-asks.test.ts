@@ -213,13 +213,6 @@ describe('a question to the user', () => {
     })
   })
 
-  test('for the client itself is empty at once', () => {
-    const question = { type: 'ask', ask: 'q', question: { kind: 'client', method: 'm', params: '{}' } }
-    const { editor, replies } = asking([question], forms)
-    expect(editor.read).toEqual([])
-    expect(replies()).toMatchObject([{ reply: { values: '{}' } }])
-  })
-
   test('is empty when the client fails', () => {
     const { editor, replies } = asking([input()], forms)
     editor.feed({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } })

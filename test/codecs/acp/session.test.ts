@@ -171,6 +171,34 @@ describe('a new session', () => {
   })
 })
 
+describe('what an agent says of a session before its answer names it', () => {
+  const commands = { availableCommands: [{ name: 'plan', description: 'Plans' }] }
+
+  test('is kept when it is a setting, and else its history', () => {
+    const drive = greeted(capable({ fork: {} }))
+    drive.start('Hi', { session: { id: 's', origin: 'OLD' } })
+    drive.feed(
+      updateLine('available_commands_update', commands, 'COPY'),
+      updateLine('agent_message_chunk', { content: { type: 'text', text: 'Before' } }, 'COPY'),
+    )
+    answer(drive, 'session/fork', { sessionId: 'COPY' })
+    drive.feed(updateLine('agent_message_chunk', { content: { type: 'text', text: 'Now' } }, 'COPY'))
+    finish(drive)
+    expect(ofType(drive, 'text-delta').map(({ text }) => text)).toEqual(['Now'])
+    expect(drive.events.filter(({ type }) => type === 'session-changed')).toHaveLength(1)
+    expect(drive.losses).toEqual([])
+  })
+
+  test('is not that of a session which was left', () => {
+    const drive = running()
+    finish(drive)
+    drive.link.encode({ type: 'session-clear', exchange: 'x' })
+    drive.start('More', { turn: 't2' })
+    drive.feed(updateLine('available_commands_update', commands, 'S'))
+    expect(drive.events.filter(({ type }) => type === 'session-changed')).toEqual([])
+  })
+})
+
 describe('Gemini CLI', () => {
   test('may repeat a session after its answer, which is no answer of the next turn', () => {
     const drive = greeted({ about: { agentInfo: { name: 'gemini-cli' }, agentCapabilities: { loadSession: true } } })
