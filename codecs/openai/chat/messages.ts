@@ -46,6 +46,10 @@ export function readMessage(json: JsonText, at: number): ReadMessage {
   const { name } = value
   if (name != null && typeof name !== 'string') return { wrong: 'must be a string', param: `messages[${at}].name` }
   if (role !== 'assistant') return { role, parts: named(content, name) }
+  // The older form of a call, which has no id.
+  if (value['function_call'] != null) {
+    return { wrong: 'is not supported; send tool_calls', param: `messages[${at}].function_call` }
+  }
   const annotations = readAnnotations(member(json, 'annotations'))
   if (!annotations) return { wrong: 'must be an array of annotations', param: `messages[${at}].annotations` }
   const said = typeof value['refusal'] === 'string' ? [{ type: 'text' as const, text: value['refusal'] }] : []

@@ -292,6 +292,11 @@ describe('a request', () => {
     [{}, 'messages is missing.', 'messages'],
     [{ messages: 'hi' }, 'messages must be an array.', 'messages'],
     [{ messages: [] }, 'messages must not be empty.', 'messages'],
+    [
+      { messages: [{ role: 'assistant', content: null, function_call: { name: 'ls', arguments: '{}' } }] },
+      'messages[0].function_call is not supported; send tool_calls.',
+      'messages[0].function_call',
+    ],
     [{ messages: [7] }, 'messages[0].role has no role of', 'messages[0].role'],
     [{ messages: [{ role: 'cook', content: '' }] }, 'messages[0].role has no role of', 'messages[0].role'],
     [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content must be a string', 'messages[0].content'],
