@@ -167,3 +167,12 @@ test('what no turn owns is told to those who still listen', () => {
   audience.tell(event)
   expect(host.replies).toEqual([event])
 })
+
+test('nobody gets an end that the record refuses, whoever has joined', () => {
+  const { audience, host } = turn()
+  const other = new PlainHost()
+  audience.add(exchange(other, {}, follow), view())
+  expect([host.client.refused, other.client.refused]).toEqual([false, false])
+  audience.cut()
+  expect([host.client.refused, other.client.refused]).toEqual([true, true])
+})
