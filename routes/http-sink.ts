@@ -59,11 +59,12 @@ export class HttpSink implements ClientSink {
 
   /**
    * Writes a chunk (RFC 9112, section 7.1). Node.js writes one in four pieces, which costs nearly twice as much: it is
-   * given a whole one, unless it has to write the head first or the connection knows no chunks.
+   * given a whole one, unless it has to write the head first or the connection knows no chunks. What was written in the
+   * same tick may still be with Node.js, which would send it after a whole chunk.
    */
   #writeChunk(text: string): boolean {
     const response = this.#response
-    if (!response.chunkedEncoding || text === '') return response.write(text)
+    if (!response.chunkedEncoding || text === '' || response.writableCorked > 0) return response.write(text)
     response.chunkedEncoding = false
     const ready = response.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
     response.chunkedEncoding = true

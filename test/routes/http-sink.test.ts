@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HttpSink } from '../../routes/http-sink.ts'
 
-/** The pieces that the next answers consist of, and the ticks at which each answer goes on. */
-const answers: string[][] = []
+/** The pieces that the next answers consist of: one in each tick, or several in one. */
+const answers: (string | string[])[][] = []
 let server: Server
 let port = 0
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
         sink.end(0, { 'turnpike-loss': 'dropped task' })
         return
       }
-      sink.write(piece)
+      for (const part of [piece].flat()) sink.write(part)
       setImmediate(next)
     }
     next()
@@ -92,4 +92,17 @@ test('streams of requests that come at once follow each other', async () => {
   const { chunks, rest } = chunksOf(first.body)
   expect(chunks).toEqual(['a1', 'a2', 'a3'])
   expect(chunksOf(bodyOf(rest).body).chunks).toEqual(['b1', 'b2'])
+})
+
+test('what is written in one tick keeps its order, with what was written before and after it', async () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(text, { minLength: 1, maxLength: 3 }), { maxLength: 5 }), async (ticks) => {
+      answers.push(ticks.map((parts) => [...parts]))
+      const answer = await ask(get('1.1', 'connection: close\r\n'))
+      const { chunks } = chunksOf(answer.subarray(answer.indexOf('\r\n\r\n') + 4))
+      expect(chunks.join('')).toBe(ticks.flat().join(''))
+    }),
+    { numRuns: 50 },
+  )
 })
