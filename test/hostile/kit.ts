@@ -1,7 +1,7 @@
 /** Hostile agents as a gateway's configuration, and what a client and the store have seen of a turn. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { LOCAL_TENANT, type StoreLocation } from '../../src/contract/index.ts'
+import { LOCAL_TENANT, type StoreLocation, type TurnRecord } from '../../src/contract/index.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -99,7 +99,13 @@ export async function turnsAt({ config, folder }: TestGateway, session: string):
 /** All turns of a store of any kind, or those of a session, the newest first. */
 export async function turnsIn(at: StoreLocation, of: { session?: string } = {}): Promise<KeptTurn[]> {
   const store = await openStore(at)
-  const records = (await store.listTurns({ tenant: LOCAL_TENANT, limit: 9999, ...of }))!.rows
+  const records: TurnRecord[] = []
+  let before: string | undefined
+  do {
+    const page = (await store.listTurns({ tenant: LOCAL_TENANT, limit: 1000, ...(before && { before }), ...of }))!
+    records.push(...page.rows)
+    before = page.next
+  } while (before !== undefined)
   const turns = records.map(async ({ turn, outcome = null, code = null }) => {
     const types = numbered(await store.readEvents(turn, 0), 0).map(({ event: { type } }) => type)
     const ends = types.filter((type) => type === 'turn-end').length
