@@ -280,6 +280,11 @@ describe('a question to the agent itself', () => {
     expect(await asked(query('state'), replying({ session: 'its own' }))).toEqual({ session: 's' })
   })
 
+  test('for the sessions that it keeps is answered for administrators alone', async () => {
+    expect(await asked(query('agent-sessions'), replying({ sessions: [] }))).toBe('forbidden')
+    expect(await asked(query('agent-sessions'))).toBe('invalid-request')
+  })
+
   test('about what it offers has the time that it may take to start, as nobody else knows', async () => {
     const ask = vi.spyOn(sessions, 'ask').mockResolvedValue(undefined)
     const agent = replying({})
