@@ -128,7 +128,11 @@ routes:
     const { sessions } = (await listed.json()) as { sessions: { id: string; session: string }[] }
     const { id } = sessions.find((info) => info.session === session)!
     const body = JSON.stringify({ session: { id: as } })
-    await fetch(`${this.gateway.url}/v1/sessions/${id}/fork`, { method: 'POST', body })
+    await fetch(`${this.gateway.url}/v1/sessions/${id}/fork`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
   }
 
   /** Cancels whatever runs. */

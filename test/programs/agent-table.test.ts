@@ -10,6 +10,7 @@ import { AgentBench, DOORS } from './agent-bench.ts'
 import { PROGRAMS } from './agent-programs.ts'
 import { describeLarge } from './kit.ts'
 
+const JSON_BODY = { 'content-type': 'application/json' }
 const THOUGHT = { ok: true, text: 'thought about it' }
 
 for (const [place, program] of PROGRAMS.entries()) {
@@ -118,7 +119,7 @@ for (const [place, program] of PROGRAMS.entries()) {
       const { ask, question: form } = asks[0]!
       const reply = { kind: 'input', values: { [Object.keys(form.schema.properties)[0]!]: 'B' } }
       const body = JSON.stringify({ type: 'ask-reply', target: { continuation }, ask, reply })
-      const answered = await fetch(`${bench.gateway.url}/v1/turns`, { method: 'POST', body })
+      const answered = await fetch(`${bench.gateway.url}/v1/turns`, { method: 'POST', headers: JSON_BODY, body })
       expect(await answered.json()).toMatchObject({ outcome: 'completed', text: expect.stringMatching(/"B"/) })
     })
 
