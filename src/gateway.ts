@@ -54,7 +54,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     async close(drainMs) {
       const until = performance.now() + drainMs
       const left = (): number => Math.max(0, until - performance.now())
-      if (peers) await quiet(engine, peers, drainMs)
+      if (peers) await quiet(engine, peers, Math.min(drainMs, SENDING_ON_MS))
       await engine.close(left())
       await built.close(config.limits.grace)
       // What was sent on in the last moment is answered too.
@@ -65,11 +65,20 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
   }
 }
 
-/** Has other replicas take the sessions, until no turn runs here and none that was sent on is awaited. */
-async function quiet(engine: Engine, { forwarder }: ClusterPeers, drainMs: number): Promise<void> {
+/**
+ * The longest time for which a gateway that stops sends requests on, in milliseconds. They may come without a pause from
+ * a load balancer that has not seen yet that it is not ready.
+ */
+const SENDING_ON_MS = 5000
+
+/**
+ * Has other replicas take the sessions, until no turn runs here and none that was sent on is awaited, or for `ms`
+ * milliseconds.
+ */
+async function quiet(engine: Engine, { forwarder }: ClusterPeers, ms: number): Promise<void> {
   // While the store is away the others hear of it by the lease.
   await engine.drain().catch(() => {})
-  await Promise.all([engine.untilDone(drainMs), forwarder.untilIdle(drainMs)])
+  await Promise.all([engine.untilDone(ms), forwarder.untilIdle(ms)])
 }
 
 /** The dependencies of agents. */

@@ -27,6 +27,8 @@ export class LiveTurns {
   readonly #idle: (() => void)[] = []
   /** The times at which turns ended, on a clock that is never set; the oldest first. */
   readonly #ended = new Map<Id, number>()
+  /** When a turn was last seen at work since the gateway stops. */
+  #workedAt: number | undefined
 
   get size(): number {
     return this.#size
@@ -118,10 +120,10 @@ export class LiveTurns {
    */
   async untilDone(ms: number): Promise<void> {
     const until = elapsed() + ms
-    let workedAt = elapsed()
-    for (let now = workedAt; this.busy && now < until; now = elapsed()) {
-      if (!this.#onlyParked) workedAt = now
-      else if (now >= workedAt + ANSWERED_MS) for (const turn of this.#parked) turn.cancel()
+    this.#workedAt ??= elapsed()
+    for (let now = elapsed(); this.busy && now < until; now = elapsed()) {
+      if (!this.#onlyParked) this.#workedAt = now
+      else if (now >= this.#workedAt + ANSWERED_MS) for (const turn of this.#parked) turn.cancel()
       await this.untilIdle(Math.min(LOOK_MS, until - now))
     }
   }
