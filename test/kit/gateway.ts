@@ -78,7 +78,7 @@ export async function startGateway(yaml: string, options: TestOptions = {}): Pro
   const codecs = await loadCodecs()
   const text = `${yaml}\nstore: ${storeIn(folder, replicaOn)}\n`
   const env = { ...process.env, TEST_FOLDER: folder }
-  const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: codecInfos(codecs) })
+  const config = patient(parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: codecInfos(codecs) }), yaml)
   if (!FORWARDED) return start(config, folder, options)
   const owner = await start(placed(config, [OWNER]), folder, options)
   const other = await start(placed(config, []), folder, options)
@@ -91,6 +91,16 @@ export async function startGateway(yaml: string, options: TestOptions = {}): Pro
       await owner.close()
     },
   }
+}
+
+/**
+ * The configuration with kept connections that the gateway does not close while a test runs, unless the test is about
+ * that: a client that sends its next request in that moment gets no answer.
+ */
+function patient(config: Config, yaml: string): Config {
+  if (yaml.includes('keepAlive')) return config
+  const { server } = config
+  return { ...config, server: { ...server, limits: { ...server.limits, keepAlive: 60_000 } } }
 }
 
 /** The configuration of a replica with these labels, when one with another label has all agents. */
