@@ -87,7 +87,8 @@ export class ClaudeCodeBack implements BackLink {
   #start(start: CommandOf<'turn-start'>): void {
     const work = new Work(start, this.#process, this.#ports)
     this.#work = work
-    const { bound, origin } = start.session ?? {}
+    const bound = start.session?.bound
+    const origin = start.session?.origin
     this.#bound = bound
     if ((this.#lost && bound !== undefined) || (origin !== undefined && this.#process.isPinned)) {
       this.#failLost()

@@ -52,7 +52,8 @@ export class Thread {
 
   /** Opens the thread of a turn: the one that is open, one that the gateway remembers or a copy of it, or a new one. */
   open(start: Start, opened: Opened): void {
-    const { bound, origin } = start.session ?? {}
+    const bound = start.session?.bound
+    const origin = start.session?.origin
     if (origin !== undefined) this.#goOn('thread/fork', start, origin, opened)
     else if (this.id !== undefined && (bound === undefined || bound === this.id)) {
       this.#reportFixed(start)
