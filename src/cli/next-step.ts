@@ -4,8 +4,8 @@ import { takeOptions } from './arguments.ts'
 import { ownCommand } from './own-command.ts'
 
 /**
- * What a person types after an error that ended a command with these arguments, as a line; undefined where the message
- * itself ends with it.
+ * The next command to type after an error that ended a command with these arguments, as a line; undefined where the
+ * message itself ends with it.
  */
 export function nextStep(error: unknown, args: readonly string[]): string | undefined {
   const own = ownCommand()

@@ -6,7 +6,7 @@ import type { Quirks } from './quirks.ts'
 
 /** The failure of a model that an agent says as text, before it ends the turn as completed. */
 export class ModelFailure {
-  /** The text since Codex has told that its thread has failed. */
+  /** The text that Codex has written since it said that its thread failed. */
   #since: string | undefined
   #piece = ''
 

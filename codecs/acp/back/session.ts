@@ -158,7 +158,7 @@ export class AgentSession {
           this.#used = true
           done(this.#connection.dead)
         }
-        // What an agent repeats late is over when it answers something that it does not know.
+        // The agent has repeated everything once it answers a request that it does not know.
         const repeats = method === 'session/load' && this.#connection.quirks.repeatsLate
         if (repeats) this.#connection.call('_turnpike/loaded', '{}', opened)
         else opened()

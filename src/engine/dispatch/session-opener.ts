@@ -93,7 +93,7 @@ export class SessionOpener {
 
   /**
    * The session of another agent that takes over a turn from this one. A mode that was set for the first agent holds for
-   * it too, so that no turn runs in a weaker one. Each of the two agents gets what the other one was told.
+   * it too, so that no turn runs in a weaker one. Each of the two agents gets the turns of the other one.
    */
   async openInstead(key: SessionKey, agent: AgentSettings, at: number, from: SessionRecord): Promise<LiveSession> {
     const before = this.#sessions.live.get(from.id)?.memory

@@ -64,7 +64,7 @@ export class PageWriter {
     }
     if (!(written instanceof Promise)) return judge(written)
     if (!isShared(this.#store) && !command.once) return written.then(judge)
-    // What could not be recorded another replica ends otherwise, and a repetition under its key runs again.
+    // Another replica ends a turn without a recorded end as failed, and a repetition under its key runs again.
     return written.then(judge, (error: unknown) => {
       judge(false)
       throw error
