@@ -7,6 +7,7 @@ import {
   cycles,
   fileSizes,
   functionSizes,
+  lineCounts,
   percentile,
   untestedEngineFiles,
 } from './structure.ts'
@@ -20,6 +21,9 @@ const LIMITS = {
   constructorMembers: 6,
   untestedEngineFiles: 5,
 } as const
+
+/** The lines of tests for each line of the product, at least. A change may raise it, never lower it. */
+const TESTS_PER_LINE = 1.42
 
 /** The places with more than a limit. */
 function over(counts: readonly Count[], limit: number): string[] {
@@ -44,6 +48,10 @@ describe('the structure', () => {
 
   test('has tests of its own for the engine', () => {
     expect(untestedEngineFiles().length).toBeLessThanOrEqual(LIMITS.untestedEngineFiles)
+  })
+
+  test('has as many lines of tests for each line of the product as have been reached', () => {
+    expect(lineCounts().ratio).toBeGreaterThanOrEqual(TESTS_PER_LINE)
   })
 })
 
@@ -90,6 +98,13 @@ describe('the scanner', () => {
     ])
     expect(classFields(sources)).toEqual([{ place: 'src/one.ts One', count: 2 }])
     expect(constructorMembers(sources)).toEqual([{ place: 'src/one.ts One', count: 2 }])
+  })
+
+  test('counts suites apart from the product', () => {
+    const suites = ['suites/zot/read.ts', 'bad-answers.ts', 'bad-requests.ts', 'kit/model-rules.ts']
+    const product = ['bad-player.ts', 'kit/judges.ts', 'player.ts', 'suites.ts']
+    const all = [...suites, ...product].map((path) => source(`src/conformance/${path}`, text))
+    expect(lineCounts([...all, ...sources])).toMatchObject({ product: 4 * 24 + 25, suites: 4 * 24 })
   })
 
   test('finds circles of imports', () => {

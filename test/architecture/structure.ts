@@ -125,6 +125,27 @@ function components(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   return found
 }
 
+/**
+ * The cases of the conformance suites: tables of scenarios, rules and misbehaviours. The product ships them, but they are
+ * tests of other programs: they are neither product that needs lines of tests, nor tests of the product. What plays
+ * and judges them (the rest of `src/conformance`) is product.
+ */
+const SUITES = /^src\/conformance\/(?:suites\/|bad-(?:answers|requests)\.ts|kit\/model-(?:rules|scenarios)\.ts)/
+
+/** The lines of the product without its suites, of the suites, and of the tests; `ratio` is tests by product. */
+export function lineCounts(
+  sources: readonly Source[] = SOURCES,
+): Record<'product' | 'suites' | 'tests' | 'ratio', number> {
+  const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+  const sizes = fileSizes(sources)
+  const suites = sum(sizes.filter(({ place }) => SUITES.test(place)).map(({ count }) => count))
+  const product = sum(sizes.map(({ count }) => count)) - suites
+  const tests = sum(
+    [...filesOf(['test']), ...filesOf(['test'], '.mjs')].map((path) => read(path).split('\n').length - 1),
+  )
+  return { product, suites, tests, ratio: tests / product }
+}
+
 /** Files of the engine that no test imports by themselves. */
 export function untestedEngineFiles(): string[] {
   const tested = new Set(filesOf(['test']).flatMap((path) => importsOf(path, read(path)).map(({ to }) => to)))
@@ -149,12 +170,9 @@ function report(): string {
       .slice(0, 8)
       .map(({ place, count }) => `\n    ${count} ${place}`)
       .join('')
-  const lines = (paths: readonly string[]): number =>
-    paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0)
-  const product = files.reduce((sum, { count }) => sum + count, 0)
-  const tests = lines(filesOf(['test'])) + lines(filesOf(['test'], '.mjs'))
+  const { product, suites, tests, ratio } = lineCounts()
   return [
-    `product lines ${product} in ${files.length} files, test lines ${tests} (${(tests / product).toFixed(2)} per line)`,
+    `lines: product ${product}, suites ${suites}, tests ${tests} (${ratio.toFixed(3)} per product line)`,
     `file lines: median ${percentile(files, 0.5)}, p90 ${percentile(files, 0.9)}${most(files)}`,
     `function lines: median ${percentile(functions, 0.5)}, p90 ${percentile(functions, 0.9)}${most(functions)}`,
     `class fields:${most(classFields())}`,
