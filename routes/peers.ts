@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { type ClusterPeers, type ForwardedFate, MISDIRECTED_HEADER, PROOF_HEADER } from '../src/cluster/index.ts'
 import type { Begun, Detour, Replica } from '../src/contract/index.ts'
-import type { Engine } from '../src/engine/index.ts'
+import { AWAY, type Engine, waitMs } from '../src/engine/index.ts'
 import { type Fault, fault } from '../src/model/index.ts'
 import { headersOf } from './headers.ts'
 import type { Caller } from './keys.ts'
@@ -17,16 +17,6 @@ const ATTEMPTS = 4
 /** The interval at which a replica that did not answer is tried again, in milliseconds. */
 const AGAIN_MS = 200
 
-/** The time for which it is tried after its lease would have ended, in milliseconds. */
-const PATIENCE_MS = 2000
-
-const AWAY = fault(
-  'agent-unavailable',
-  'The replica that has this session cannot be reached; send the request again.',
-  {
-    retryAfterMs: 2000,
-  },
-)
 const BROKEN = fault(
   'internal',
   'The replica that has this session was lost before it answered; the turn may have begun there.',
@@ -105,7 +95,7 @@ class Journey {
     this.#replica = replica
     this.#repeatable = repeatable
     this.#begun = begun
-    this.#until = performance.now() + of.peers.cluster.leaseMs + PATIENCE_MS
+    this.#until = performance.now() + waitMs(of.peers.cluster)
   }
 
   begin(): void {
@@ -130,7 +120,7 @@ class Journey {
     else this.#of.again(BROKEN)
   }
 
-  /** The replica is tried as long as its lease lasts; then the request begins again. */
+  /** The replica is tried while its lease lasts, but not for long; when the lease is over the request begins again. */
   async #retry(): Promise<void> {
     const { engine } = this.#of
     await engine.replication?.replicas.refresh().catch(() => {})

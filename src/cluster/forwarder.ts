@@ -9,6 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Replica } from '../contract/index.ts'
 import type { Passport } from './passport.ts'
+import { type Patience, UnderWay } from './under-way.ts'
 
 /** Headers of one connection (RFC 9110, section 7.6.1), those that are written here, and the keys and logins of clients. */
 const OF_CONNECTION = new Set([
@@ -29,12 +30,6 @@ const OF_CONNECTION = new Set([
 
 /** Headers of an answer that the replica which is closer to the client writes itself. */
 const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])
-
-/** The interval at which requests under way are counted, in milliseconds. */
-const IDLE_MS = 50
-
-/** The time without a byte of an answer after which a replica is not waited for that was asked for itself, in milliseconds. */
-const ANSWER_MS = 2000
 
 /** The header by which a replica says that it has not done a request: `moved`, its session is not here, or `unproven`. */
 export const MISDIRECTED_HEADER = 'turnpike-misdirected'
@@ -58,6 +53,14 @@ export interface ForwardedRequest {
   failed(fate: ForwardedFate): void
 }
 
+/** A request to another replica. */
+interface Sending {
+  address: string
+  method: string
+  path: string
+  headers: Record<string, string | string[]>
+}
+
 /** The body of a forwarded request. */
 export interface ForwardedBody {
   push(text: string): void
@@ -71,31 +74,30 @@ export class Forwarder {
   readonly #passport: Passport
   readonly #http = new HttpAgent({ keepAlive: true, scheduling: 'lifo' })
   readonly #https = new HttpsAgent({ keepAlive: true, scheduling: 'lifo' })
-  /** The requests under way, by the address of the replica. */
-  readonly #running = new Map<string, Set<ClientRequest>>()
+  readonly #patience: Patience
+  readonly #underWay: UnderWay
 
-  constructor(passport: Passport) {
+  /** `patience` is for replicas that answer nothing. */
+  constructor(passport: Passport, patience: Patience) {
     this.#passport = passport
+    this.#patience = patience
+    this.#underWay = new UnderWay(async (replica) => (await this.ask(replica, replicaPath(replica))) !== 0, patience)
   }
 
   /**
    * Sends a request on, with its method, path and headers, for the same client. The answer goes to the client as it is,
    * with its trailers, and no faster than the client reads it.
    */
-  forward(
-    { address }: Replica,
-    { incoming, outgoing, caller, answered: begun, failed }: ForwardedRequest,
-  ): ForwardedBody {
+  forward(replica: Replica, { incoming, outgoing, caller, answered: begun, failed }: ForwardedRequest): ForwardedBody {
     const method = incoming.method ?? 'GET'
     const path = incoming.url ?? '/'
     const headers = { ...passedOn(incoming.headers), ...this.#passport.sign({ method, path, caller }) }
-    const sent = this.#open(address, method, path, headers)
     let answered = false
     let connected = false
-    sent.once('socket', (socket) => {
-      if (socket.connecting) socket.once('connect', () => (connected = true))
-      else connected = true
+    const sent = this.#open({ address: replica.address, method, path, headers }, () => {
+      connected = true
     })
+    this.#underWay.add(replica, sent)
     sent.once('response', (answer) => {
       answered = true
       const why = answer.headers[MISDIRECTED_HEADER]
@@ -148,9 +150,9 @@ export class Forwarder {
   read({ address }: Replica, path: string, caller = ''): Promise<{ status: number; text: string }> {
     return new Promise((resolve) => {
       const method = 'POST'
-      const sent = this.#open(address, method, path, this.#passport.sign({ method, path, caller }))
+      const sent = this.#open({ address, method, path, headers: this.#passport.sign({ method, path, caller }) })
       const fail = (): void => resolve({ status: 0, text: '' })
-      sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error('the replica does not answer')))
+      sent.setTimeout(this.#patience.answerMs, () => sent.destroy(new Error('the replica does not answer')))
       sent.once('response', (answer) => {
         let text = ''
         answer.setEncoding('utf8').on('data', (piece: string) => {
@@ -165,23 +167,13 @@ export class Forwarder {
   }
 
   /** Gives up the requests under way to a replica. */
-  gone({ address }: Pick<Replica, 'address'>): void {
-    for (const sent of this.#running.get(address) ?? []) sent.destroy(new Error('the replica is gone'))
+  gone(replica: Pick<Replica, 'address'>): void {
+    this.#underWay.giveUp(replica)
   }
 
-  /**
-   * Resolves when nothing is under way that a client could not ask another replica for again, or after `ms` milliseconds.
-   */
-  async untilIdle(ms: number): Promise<void> {
-    const until = performance.now() + ms
-    while (this.#isBusy && performance.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
-    }
-  }
-
-  /** True while a request is under way that is not only a look: followers go on elsewhere from their last event. */
-  get #isBusy(): boolean {
-    return [...this.#running.values()].some((sent) => [...sent].some(({ method }) => method !== 'GET'))
+  /** Resolves when no request is under way that changes something, or after `ms` milliseconds. */
+  untilIdle(ms: number): Promise<void> {
+    return this.#underWay.untilIdle(ms)
   }
 
   close(): void {
@@ -189,23 +181,30 @@ export class Forwarder {
     this.#https.destroy()
   }
 
-  #open(address: string, method: string, path: string, headers: Record<string, string | string[]>): ClientRequest {
-    const url = new URL(address)
-    const base = url.pathname.replace(/\/$/, '')
-    const { hostname, port } = url
+  /** `connected` is called when there is a connection, before anything is sent. */
+  #open({ address, method, path, headers }: Sending, connected = () => {}): ClientRequest {
+    const { protocol, hostname, port, pathname } = new URL(address)
+    const base = pathname.replace(/\/$/, '')
     const to = { hostname: hostname.replace(/^\[|\]$/g, ''), port, method, path: base + path, headers }
-    const sent =
-      url.protocol === 'https:'
-        ? httpsRequest({ ...to, agent: this.#https })
-        : httpRequest({ ...to, agent: this.#http })
-    const running = this.#running.get(address) ?? new Set()
-    this.#running.set(address, running.add(sent))
-    sent.once('close', () => {
-      running.delete(sent)
-      if (running.size === 0) this.#running.delete(address)
+    const isSecure = protocol === 'https:'
+    const sent = isSecure ? httpsRequest({ ...to, agent: this.#https }) : httpRequest({ ...to, agent: this.#http })
+    sent.once('socket', (socket) => {
+      if (!socket.connecting) return connected()
+      const timer = setTimeout(() => sent.destroy(new Error('the replica cannot be reached')), this.#patience.connectMs)
+      const stop = (): void => clearTimeout(timer)
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        stop()
+        connected()
+      })
+      sent.once('close', stop)
     })
     return sent
   }
+}
+
+/** The path at which a replica says whether it is the one of this lease. */
+export function replicaPath({ owner }: Pick<Replica, 'owner'>): string {
+  return `/v1/cluster/replicas/${encodeURIComponent(owner)}`
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {

@@ -1,9 +1,10 @@
 import type { ClusterConfig } from '../config/index.ts'
 import { isShared, type Store } from '../contract/index.ts'
-import type { Cluster } from '../engine/index.ts'
+import type { Cluster, HandOver } from '../engine/index.ts'
 import { randomId } from '../startup/index.ts'
-import { Forwarder } from './forwarder.ts'
+import { Forwarder, replicaPath } from './forwarder.ts'
 import { Passport } from './passport.ts'
+import { patienceFor } from './under-way.ts'
 
 /** The wires to other replicas. */
 export interface ClusterPeers {
@@ -22,12 +23,12 @@ export async function openPeers({ secrets, lease }: ClusterConfig, store: Store)
   const { replicas } = store
   const shared = secrets.length > 0 ? secrets : [await replicas.secret(randomId(32))]
   const passport = new Passport({ secrets: shared, time: () => replicas.time(Date.now()) })
-  const forwarder = new Forwarder(passport)
+  const forwarder = new Forwarder(passport, patienceFor(lease))
   const cluster: Cluster = {
     leaseMs: lease,
-    handOver: async (replica, session) => (await forwarder.ask(replica, handOverPath(session))) === 204,
+    handOver: async (replica, session) => handedOver(await forwarder.ask(replica, handOverPath(session))),
     gone: (replica) => forwarder.gone(replica),
-    check: async (replica) => troubleOf(await forwarder.ask(replica, replicaPath(replica.owner))),
+    check: async (replica) => troubleOf(await forwarder.ask(replica, replicaPath(replica))),
   }
   return { passport, forwarder, cluster }
 }
@@ -39,8 +40,9 @@ function troubleOf(status: number): string | undefined {
   return status === 401 ? 'it does not accept this one: cluster.secret differs' : undefined
 }
 
-function replicaPath(owner: string): string {
-  return `/v1/cluster/replicas/${encodeURIComponent(owner)}`
+function handedOver(status: number): HandOver {
+  if (status === 0) return 'unreached'
+  return status === 204 ? 'given' : 'kept'
 }
 
 function handOverPath(session: string): string {

@@ -7,7 +7,16 @@ export {
   StandIn,
   type StandInOptions,
 } from './client/index.ts'
-export type { AgentSettings, Cluster, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
+export {
+  type AgentSettings,
+  AWAY,
+  type Cluster,
+  type EngineLog,
+  type EngineParts,
+  type EngineSettings,
+  type HandOver,
+  waitMs,
+} from './common/index.ts'
 export { mayUse, type TurnWire } from './dispatch/index.ts'
 export { Engine } from './engine.ts'
 export type { AgentStatus, Insight, InsightShare, Observer, Overview } from './insight.ts'

@@ -5,7 +5,9 @@ import { text as textOf } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ForwardedFate, Forwarder } from '../../src/cluster/forwarder.ts'
 import { Passport } from '../../src/cluster/passport.ts'
+import { patienceFor } from '../../src/cluster/under-way.ts'
 import type { Replica } from '../../src/contract/index.ts'
+import { startBlackHole } from '../kit/black-hole.ts'
 
 type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
@@ -28,7 +30,7 @@ beforeEach(async () => {
   there = createServer((incoming, outgoing) => answers(incoming, outgoing)).listen(0, '127.0.0.1')
   await once(there, 'listening')
   address = urlOf(there)
-  forwarder = new Forwarder(passport)
+  forwarder = new Forwarder(passport, patienceFor(8000))
   here = createServer((incoming, outgoing) => forward(address, incoming, outgoing)).listen(0, '127.0.0.1')
   await once(here, 'listening')
 })
@@ -188,6 +190,40 @@ describe('a request that is sent on', () => {
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
     answer.resume()
     await all
+  })
+
+  test('has not begun at a replica whose connections are taken by nobody', async () => {
+    const hole = await startBlackHole()
+    forwarder.close()
+    forwarder = new Forwarder(passport, { ...patienceFor(8000), connectMs: 50 })
+    here.removeAllListeners('request')
+    here.on('request', (incoming, outgoing) => forward(hole.address, incoming, outgoing))
+    expect((await send()).status).toBe(500)
+    expect(await fate).toBe('unreached')
+    hole.close()
+  })
+
+  test('may have begun at a replica that answers nothing any more', async () => {
+    forwarder.close()
+    forwarder = new Forwarder(passport, { connectMs: 2000, answerMs: 20, everyMs: 10, times: 3 })
+    const asked: (string | undefined)[] = []
+    answers = ({ url }) => void asked.push(url)
+    expect((await send()).status).toBe(500)
+    expect(await fate).toBe('broken')
+    expect(asked.slice(0, 4)).toEqual(['/v1/turns', ...Array.from({ length: 3 }, () => '/v1/cluster/replicas/o')])
+  })
+
+  test('goes on at a replica that is silent about it and answers else', async () => {
+    forwarder.close()
+    forwarder = new Forwarder(passport, { connectMs: 2000, answerMs: 2000, everyMs: 5, times: 1 })
+    let asked = 0
+    let turn: ServerResponse | undefined
+    answers = ({ url }, outgoing) => {
+      if (url === '/v1/turns') turn = outgoing
+      else if (++asked < 10) outgoing.writeHead(421).end()
+      else turn!.end('done')
+    }
+    expect((await send()).text).toBe('done')
   })
 
   test('is given up when its replica is given up', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Replica, SessionRecord, SharedStore } from '../../src/contract/index.ts'
 import type { ClientLink } from '../../src/engine/client/client-link.ts'
-import { type AgentSettings, DRAINING, UNWRITABLE } from '../../src/engine/common/index.ts'
+import { type AgentSettings, AWAY, DRAINING, type HandOver, UNWRITABLE } from '../../src/engine/common/index.ts'
 import { sessionKey } from '../../src/engine/dispatch/entry.ts'
 import { Forwarding, isRepeatable } from '../../src/engine/dispatch/forwarding.ts'
 import type { Lease } from '../../src/engine/record/lease.ts'
@@ -14,7 +14,7 @@ import { leaseOf, openShared } from '../kit/shared-store.ts'
 import { TURN } from '../store/contract.ts'
 
 const PLAIN = plainAgent('')
-const AWAY: AgentSettings = { ...plainAgent(''), name: 'away', away: true }
+const ELSEWHERE: AgentSettings = { ...plainAgent(''), name: 'away', away: true }
 
 describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
   let server: PostgresServer
@@ -27,7 +27,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
   /** Where clients were sent, and what others were asked for. */
   let sent: string[]
   /** What another replica does when it is asked for a session. */
-  let handOver: (session: string) => Promise<boolean>
+  let leaseMs: number
+  let handOver: (session: string) => Promise<HandOver>
 
   beforeAll(async () => {
     server = await startPostgres()
@@ -35,16 +36,19 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
   afterAll(() => server.close())
   beforeEach(async () => {
     sent = []
-    handOver = async () => false
+    leaseMs = 8000
+    handOver = async () => 'kept'
     store = await openShared(server)
     ;[lease, other] = [await leaseOf(store, 'self', Date.now), await leaseOf(store, 'other', Date.now)]
     replicas = new Replicas({ store, lease, gone() {}, now: Date.now })
     others = new Replicas({ store, lease: other, gone() {}, now: Date.now })
     await announce({ plain: 1, away: 3 })
-    const settings = settingsOf([PLAIN, AWAY])
+    const settings = settingsOf([PLAIN, ELSEWHERE])
     const { turns, sessions } = engineParts(store, settings)
     const cluster = {
-      leaseMs: 8000,
+      get leaseMs() {
+        return leaseMs
+      },
       handOver: (_: Replica, id: string) => handOver(id),
       gone() {},
       check: async () => undefined,
@@ -100,14 +104,14 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
   })
 
   test('sends what only others can run where there is room', async () => {
-    expect(await place(request(AWAY))).toMatchObject({ owner: 'other' })
+    expect(await place(request(ELSEWHERE))).toMatchObject({ owner: 'other' })
     await announce({ away: 0 })
-    expect(await place(request(AWAY))).toMatchObject({ owner: 'other' })
+    expect(await place(request(ELSEWHERE))).toMatchObject({ owner: 'other' })
     await announce({})
     const message = 'No replica that can take this request has the agent "away"; try again later.'
     const none = { code: 'agent-unavailable', message }
-    expect(await place(request(AWAY))).toMatchObject(none)
-    expect(await bring(request(AWAY))).toMatchObject(none)
+    expect(await place(request(ELSEWHERE))).toMatchObject(none)
+    expect(await bring(request(ELSEWHERE))).toMatchObject(none)
   })
 
   test('takes nothing new while it drains, and gives up what it has', async () => {
@@ -147,7 +151,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     const asked: string[] = []
     handOver = async (session) => {
       asked.push(session)
-      return asked.length > 1 && others.giveUp(session)
+      return asked.length > 1 && (await others.giveUp(session)) ? 'given' : 'kept'
     }
     expect(await bring()).toMatchObject({ id, owner: lease.held })
     expect([asked, sent]).toEqual([[id, id], ['settled']])
@@ -160,6 +164,15 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     expect(await bring(unwanted)).toMatchObject({ code: 'cancelled' })
     const brief = { ...request(), command: start({ session: { id: 's' }, options: { totalMs: 0 } }) }
     expect(await bring(brief)).toMatchObject({ code: 'session-busy' })
+  })
+
+  test('waits for a replica that runs a turn, but not for long for one that cannot be reached', async () => {
+    await others.take(KEY)
+    leaseMs = -2000
+    const answers: HandOver[] = ['kept', 'kept', 'unreached']
+    handOver = async () => answers.shift()!
+    expect(await bring()).toBe(AWAY)
+    expect(answers).toEqual([])
   })
 
   const at = (command: Partial<Command>): Command => ({ exchange: 'x', ...command }) as Command
@@ -204,7 +217,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     ).toBe(true)
     const { id } = (await store.findSession(KEY))!
     expect(await forwarding.ofControl(client(), at({ type: 'session-delete', id }), PLAIN)).toBe(true)
-    expect(await forwarding.ofControl(client(), at({ type: 'query', what: 'models' }), AWAY)).toBe(true)
+    expect(await forwarding.ofControl(client(), at({ type: 'query', what: 'models' }), ELSEWHERE)).toBe(true)
     expect(sent).toHaveLength(4)
     expect(await forwarding.ofControl(client(), at({ type: 'query', what: 'turns' }), PLAIN)).toBe(false)
     expect(await forwarding.ofControl(client(), at({ type: 'query', what: 'turn', args: '7' }), PLAIN)).toBe(false)

@@ -22,7 +22,7 @@ test('each replica is asked once while it is there, and complained of once', asy
     return owner === 'bad' ? 'it is bad' : undefined
   }
   const log = notingLog((message, fields) => void logged.push([message, fields]))
-  const checks = new PeerChecks({ leaseMs: 1, handOver: async () => false, gone() {}, check }, log)
+  const checks = new PeerChecks({ leaseMs: 1, handOver: async () => 'kept', gone() {}, check }, log)
   const [good, bad] = [replica('good'), replica('bad')]
   for (const others of [[good], [good, bad], [good, bad], [bad], [good, bad], [replica('bad', { epoch: 2 })]])
     checks.heard(others)

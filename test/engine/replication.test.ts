@@ -12,7 +12,7 @@ const SETTINGS = settingsOf([plainAgent(''), { ...plainAgent(''), name: 'away', 
 const gone: string[] = []
 const CLUSTER = {
   leaseMs: 8000,
-  handOver: async () => false,
+  handOver: async () => 'kept' as const,
   check: async () => undefined,
   gone: ({ owner }: Replica) => void gone.push(owner),
 }

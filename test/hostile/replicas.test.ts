@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startBlackHole } from '../kit/black-hole.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 import { startProxy, type TcpProxy } from '../kit/tcp-proxy.ts'
@@ -220,17 +221,26 @@ log: { level: warn, pretty: false }
     expect((await ask(other, 's')).outcome).toBe('completed')
   })
 
-  test.each<[what: string, differs: { secret?: string; address?: string }, why: string]>([
+  interface Differs {
+    secret?: string
+    address?: string
+    lease?: string
+  }
+  test.each<[what: string, differs: Differs, why: string]>([
     ['that has another secret', { secret: 'b' }, 'it does not accept this one: cluster.secret differs'],
-    ['at whose address nobody listens', { address: 'http://127.0.0.1:9' }, 'it cannot be reached there'],
+    ['at whose address nobody listens', { address: 'http://127.0.0.1:9', lease: '4s' }, 'it cannot be reached there'],
+    ['whose connections are dropped', { address: 'dropped', lease: '60s' }, 'it cannot be reached there'],
     ['that gives the address of another one', { address: 'first' }, 'another one answers there'],
-  ])('a replica %s is logged, and clients are told to come again', async (_what, { secret = 'a', address }, why) => {
+  ])('a replica %s is logged, and clients are told to come again', async (_what, differs, why) => {
+    const { secret = 'a', address, lease } = differs
     const withSecret = (letter: string, more = ''): Circumstances => ({
+      ...(lease !== undefined && { lease }),
       cluster: `, secret: { env: SECRET }${more}`,
       env: { SECRET: letter.repeat(16) },
     })
     const first = await replica(withSecret('a'))
-    const at = address === 'first' ? first.url : address
+    const hole = address === 'dropped' ? await startBlackHole() : undefined
+    const at = address === 'first' ? first.url : (hole?.address ?? address)
     const other = await replica(withSecret(secret, at ? `, address: '${at}'` : ''))
     expect((await ask(other, 's')).outcome).toBe('completed')
     await until(() => first.logged().includes(why))
@@ -238,6 +248,7 @@ log: { level: warn, pretty: false }
     expect([refused.status, refused.fault?.code]).toEqual([503, 'agent-unavailable'])
     expect((await ask(first, 'own')).outcome).toBe('completed')
     expect((await ask(other, 's')).outcome).toBe('completed')
+    hole?.close()
   })
 
   test('a store that is slow, or restarts, is only waited for', async () => {

@@ -25,3 +25,10 @@ export const MOVED: Fault = fault(
 export const DRAINING: Fault = fault('agent-unavailable', 'This gateway is about to stop; send the request again.', {
   retryAfterMs: 1000,
 })
+
+/** The fault of a request for a session whose replica cannot be reached. It has not begun. */
+export const AWAY: Fault = fault(
+  'agent-unavailable',
+  'The replica that has this session cannot be reached; send the request again.',
+  { retryAfterMs: 2000 },
+)

@@ -1,6 +1,6 @@
 export { placeOf } from './agent-place.ts'
 export { elapsed, steadyFrom } from './clock.ts'
-export { DRAINING, LOST, MOVED, UNWRITABLE } from './faults.ts'
+export { AWAY, DRAINING, LOST, MOVED, UNWRITABLE } from './faults.ts'
 export {
   addHistogram,
   count,
@@ -10,7 +10,7 @@ export {
   percentilesOf,
 } from './histogram.ts'
 export { newId } from './ids.ts'
-export type { Cluster, EngineLog, EngineParts } from './parts.ts'
+export { type Cluster, type EngineLog, type EngineParts, type HandOver, waitMs } from './parts.ts'
 export { type SessionNames, sessionNames } from './session-names.ts'
 export { type AgentSettings, type CurrentSettings, type EngineSettings, limitsOf, type TurnLimits } from './settings.ts'
 export { digestOf, randomId } from './startup.ts'

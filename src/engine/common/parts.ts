@@ -10,12 +10,15 @@ export interface EngineLog {
   error(message: string, fields?: Record<string, unknown>): void
 }
 
+/** The answer of a replica that is asked for a session: it has given it up, runs a turn of it, or did not answer. */
+export type HandOver = 'given' | 'kept' | 'unreached'
+
 /** The wires to other replicas. */
 export interface Cluster {
   /** A process is given up when its lease was not renewed for this many milliseconds. */
   leaseMs: number
-  /** Asks another replica to give up a session. False when that runs a turn of it, or does not answer. */
-  handOver(replica: Replica, session: Id): Promise<boolean>
+  /** Asks another replica to give up a session. */
+  handOver(replica: Replica, session: Id): Promise<HandOver>
   /** A replica is given up: what is awaited from it does not come. */
   gone(replica: Replica): void
   /** Asks a replica whether requests can be sent on to it. Undefined when they can, else why they cannot. */
@@ -35,4 +38,17 @@ export interface EngineParts {
   keepAliveMs?: number
   /** Present where other processes on the store are replicas of this one. */
   cluster?: Cluster
+}
+
+/** The longest time for which a request waits for a replica that cannot be reached, in milliseconds. */
+const LONGEST_WAIT_MS = 10_000
+/** The time for which it is tried after its lease would have ended, in milliseconds. */
+const PATIENCE_MS = 2000
+
+/**
+ * The time for which a request waits for a replica that cannot be reached, in milliseconds: until its lease would have
+ * ended, so that another one has its session, but not for as long as a long lease.
+ */
+export function waitMs({ leaseMs }: Pick<Cluster, 'leaseMs'>): number {
+  return Math.min(leaseMs + PATIENCE_MS, LONGEST_WAIT_MS)
 }

@@ -3,6 +3,7 @@ import { type Command, type Fault, fault, isRecord, parse, type Target } from '.
 import type { ClientLink } from '../client/index.ts'
 import {
   type AgentSettings,
+  AWAY,
   type Cluster,
   type CurrentSettings,
   DRAINING,
@@ -10,6 +11,7 @@ import {
   limitsOf,
   MOVED,
   UNWRITABLE,
+  waitMs,
 } from '../common/index.ts'
 import { cancelledTurn } from '../events/index.ts'
 import type { Replicas } from '../record/index.ts'
@@ -127,7 +129,7 @@ export class Forwarding {
 
   /**
    * Gets a session from another replica for a request that cannot be sent there. The request waits until no turn runs
-   * there, as it would for one that runs here.
+   * there, as it would for one that runs here, and not for long when that one cannot be reached.
    */
   async bring({ client, command, exchange, agent, route }: Entry, key: SessionKey): Promise<SessionRecord | Fault> {
     const { replicas, cluster } = this.#peers
@@ -135,14 +137,17 @@ export class Forwarding {
     if (agent.away) return noReplica(agent)
     if (this.draining) return DRAINING
     client.settle()
-    for (;;) {
+    for (let heard = elapsed(); ; ) {
       const record = await replicas.take(key)
       if (this.#isOwn(record)) return record
       if (exchange.unwanted) return cancelledTurn(command.turn).fault!
       if (elapsed() >= until) return MOVED
       const owner = await this.#ownerOf(record)
       if (!owner) await replicas.lapse(record.owner!)
-      else if (await cluster.handOver(owner, record.id)) continue
+      const answer = owner ? await cluster.handOver(owner, record.id) : 'kept'
+      if (answer === 'given') continue
+      if (answer === 'kept') heard = elapsed()
+      else if (elapsed() - heard >= waitMs(cluster)) return AWAY
       await new Promise((resolve) => setTimeout(resolve, ASK_MS))
     }
   }
