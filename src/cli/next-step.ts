@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import type { ConfigError } from '../config/index.ts'
+import { StoreError } from '../contract/index.ts'
 import { takeOptions } from './arguments.ts'
 import { ownCommand } from './own-command.ts'
 
@@ -15,8 +16,8 @@ export function nextStep(error: unknown, args: readonly string[]): string | unde
     const { config } = takeOptions(args, ['config']).options
     return `To see what to write instead: ${own} check --fix-hints${config === undefined ? '' : ` --config ${config}`}`
   }
-  if (!(error instanceof Error && error.name === 'StoreError')) return undefined
-  const { code, path } = error as Error & { code: string; path: string }
+  if (!(error instanceof StoreError)) return undefined
+  const { code, path } = error
   const access = code === 'unwritable' || code === 'no-folder'
   return access ? `To see who may write there: ls -ld ${dirname(path)}` : `To look at it: ${own} store check`
 }

@@ -1,5 +1,5 @@
 import { isShared, type Replica, type Store } from '../contract/index.ts'
-import type { Cluster, CurrentSettings, EngineLog } from './common/index.ts'
+import { type Cluster, type CurrentSettings, type EngineLog, logMistake } from './common/index.ts'
 import { Forwarding } from './dispatch/index.ts'
 import { PeerChecks } from './peer-checks.ts'
 import { type Lease, Replicas, TurnsElsewhere } from './record/index.ts'
@@ -28,15 +28,16 @@ export function replicationOf(
     log.warn('a replica is gone', { address: replica.address })
     cluster.gone(replica)
   }
+  // A store that cannot be read is soon asked again.
+  const failed = (error: unknown): void => logMistake(log, error)
   const checks = new PeerChecks(cluster, log)
   const elsewhere = new TurnsElsewhere({ store, lease, watches })
   const heard = (others: readonly Replica[]): void => {
     sessions.share((agent) => 1 + others.filter(({ agents, expired }) => !expired && agent in agents).length)
     checks.heard(others)
-    // A store that cannot be read is soon asked again.
-    void elsewhere.look().catch(() => {})
+    void elsewhere.look().catch(failed)
   }
-  const replicas = new Replicas({ store, lease, gone, heard, now })
+  const replicas = new Replicas({ store, lease, gone, heard, failed, now })
   const forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings })
   return new Replication(replicas, forwarding)
 }

@@ -1,16 +1,4 @@
-/** The kinds of problems with a store. */
-export type StoreErrorCode =
-  | 'closed'
-  | 'damaged'
-  | 'failed'
-  | 'foreign'
-  | 'full'
-  | 'locked'
-  | 'newer'
-  | 'no-folder'
-  | 'refused'
-  | 'unreachable'
-  | 'unwritable'
+import { StoreError, type StoreErrorCode } from '../contract/index.ts'
 
 /** The problem in words, and its remedy. */
 type Words = readonly [what: string, remedy: string]
@@ -46,19 +34,25 @@ const SQLITE_PROBLEMS: Problems = {
   ],
 }
 
-/** A store that cannot be opened or used. The message names its file or URL, what is wrong with it, and the remedy. */
-export class StoreError extends Error {
-  readonly code: StoreErrorCode
-  readonly path: string
+/**
+ * Puts a problem into words. `detail` adds a few about it, without content of the store; `problems` has those of its
+ * driver.
+ */
+export function storeProblem(
+  code: StoreErrorCode,
+  path: string,
+  detail?: string,
+  cause?: unknown,
+  problems = SQLITE_PROBLEMS,
+): StoreError {
+  const [what, remedy] = problems[code] ?? problems.failed
+  const why = detail === undefined ? '' : ` (${detail})`
+  return new StoreError(code, path, `The store ${path} ${what}${why}. ${remedy}`, cause)
+}
 
-  /** `detail` adds a few words about the problem, without content of the store; `problems` has the words of its driver. */
-  constructor(code: StoreErrorCode, path: string, detail?: string, cause?: unknown, problems = SQLITE_PROBLEMS) {
-    const [what, remedy] = problems[code] ?? problems.failed
-    super(`The store ${path} ${what}${detail === undefined ? '' : ` (${detail})`}. ${remedy}`, { cause })
-    this.name = 'StoreError'
-    this.code = code
-    this.path = path
-  }
+/** True for an error that only a mistake in a program can cause: it is none of a store, a disk or a network. */
+export function isMistake(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind)
 }
 
 /** SQLite's primary result codes (the low byte of the extended ones), see https://www.sqlite.org/rescode.html. */
@@ -86,10 +80,10 @@ const SYSTEM_CODES: Readonly<Record<string, StoreErrorCode>> = {
   ERR_INVALID_STATE: 'closed',
 }
 
-/** Converts an error of SQLite or the file system into a `StoreError`; a `StoreError` is returned unchanged. */
-export function storeError(error: unknown, path: string): StoreError {
-  if (error instanceof StoreError) return error
+/** Converts an error of SQLite or the file system into a `StoreError`; that and a mistake are returned unchanged. */
+export function storeError(error: unknown, path: string): unknown {
+  if (error instanceof StoreError || isMistake(error)) return error
   const { code, errcode, errstr } = error as { code?: string; errcode?: number; errstr?: string }
-  if (errcode !== undefined) return new StoreError(SQLITE_CODES[errcode & 0xff] ?? 'failed', path, errstr, error)
-  return new StoreError(SYSTEM_CODES[code ?? ''] ?? 'failed', path, code, error)
+  if (errcode !== undefined) return storeProblem(SQLITE_CODES[errcode & 0xff] ?? 'failed', path, errstr, error)
+  return storeProblem(SYSTEM_CODES[code ?? ''] ?? 'failed', path, code, error)
 }

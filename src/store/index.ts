@@ -4,7 +4,6 @@ import { SCHEMA_VERSION } from './schema.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite.ts'
 
 export { fileOwners } from './database.ts'
-export { StoreError, type StoreErrorCode } from './errors.ts'
 export { openSqliteStore } from './sqlite.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreError } from './errors.ts'
+import { storeProblem } from './errors.ts'
 import { inTransaction } from './transaction.ts'
 
 /** Marks a file as ours ("TnPk"), so that a wrong path never turns another program's database into a store. */
@@ -215,10 +215,10 @@ const IDENTITY = `
 export function versionOf(db: DatabaseSync, path: string): number {
   const { application, version, tables } = db.prepare(IDENTITY).get() as Record<string, number>
   if (application !== APPLICATION_ID && (application !== 0 || version !== 0 || tables !== 0)) {
-    throw new StoreError('foreign', path)
+    throw storeProblem('foreign', path)
   }
   if (version! > SCHEMA_VERSION) {
-    throw new StoreError('newer', path, `it has version ${version}, this program knows up to ${SCHEMA_VERSION}`)
+    throw storeProblem('newer', path, `it has version ${version}, this program knows up to ${SCHEMA_VERSION}`)
   }
   return version!
 }

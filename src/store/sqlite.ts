@@ -1,28 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  Awaitable,
-  Claim,
-  DaySpent,
-  EventBlock,
-  HeardBy,
-  LeaseRef,
-  Listed,
-  ListedTurn,
-  Page,
-  RequestCount,
-  SessionKey,
-  SessionRecord,
-  SessionSettings,
-  Spent,
-  Store,
-  TurnAdditions,
-  TurnPage,
-  TurnPlace,
-  TurnRecord,
+import {
+  type Awaitable,
+  type Claim,
+  type DaySpent,
+  type EventBlock,
+  type HeardBy,
+  type LeaseRef,
+  type Listed,
+  type ListedTurn,
+  type Page,
+  type RequestCount,
+  type SessionKey,
+  type SessionRecord,
+  type SessionSettings,
+  type Spent,
+  type Store,
+  StoreError,
+  type TurnAdditions,
+  type TurnPage,
+  type TurnPlace,
+  type TurnRecord,
 } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
-import { StoreError, storeError } from './errors.ts'
+import { storeError } from './errors.ts'
 import { column, keyColumns, keyDigest } from './key-text.ts'
 import { listSessions, listTurns } from './list-rows.ts'
 import { pruneTurns } from './prune.ts'

@@ -8,6 +8,7 @@ import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/m
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, DONE, LIMITS, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 const DOWN = fault('agent-unavailable', 'down')
 
@@ -234,9 +235,9 @@ describe('a request under a key', () => {
     const { ask, watch } = admitting([named('a', QUICK)])
     const probe = store.probe.bind(store)
     store.probe = () => {
-      throw new Error('full')
+      throw storeFailure('full')
     }
-    watch.failed(new Error('full'))
+    watch.failed(storeFailure('full'))
     const { host, ended } = ask(command('t'))
     await ended
     expect(host.faults.map(({ code }) => code)).toEqual(['agent-unavailable'])

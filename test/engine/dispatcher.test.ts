@@ -8,6 +8,7 @@ import type { Command } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, DONE, notingLog, PlainHost, plainAgent, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 /** Ends the turn that it is given, under the id in its command. */
 const ANY = `read -r line; id=$(echo "$line" | sed 's/.*"turn":"\\([^"]*\\)".*/\\1/'); echo '${'{"type":"turn-end","turn":"ID","outcome":"completed"}'.replace('ID', `'"$id"'`)}'`
@@ -142,8 +143,8 @@ test('whatever step of the store fails, and when: each turn has one end, and not
               const at = calls.get(name) ?? 0
               calls.set(name, at + 1)
               if (!failures.some((one) => one.step === name && one.at === at)) return method.apply(of, args)
-              if (later) return Promise.reject(new Error('disk full'))
-              throw new Error('disk full')
+              if (later) return Promise.reject(storeFailure('disk full'))
+              throw storeFailure('disk full')
             }
           },
         })

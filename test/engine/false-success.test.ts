@@ -10,6 +10,7 @@ import type { TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { plainTurn, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'hrtime'] })
@@ -52,9 +53,9 @@ function remote(real: Store, state: { now: StoreState }): Store {
       const isWrite = !/^(read|find|list|unfinished|has|commit|close)/.test(name)
       return async (...args: unknown[]) => {
         const fails = isWrite && state.now
-        if (fails === 'away') throw new Error('away')
+        if (fails === 'away') throw storeFailure('away')
         const done = await method.apply(of, args)
-        if (fails === 'unknown') throw new Error('connection lost')
+        if (fails === 'unknown') throw storeFailure('connection lost')
         return done
       }
     },
@@ -75,7 +76,7 @@ async function play(order: Order): Promise<{ heard: string; told: boolean; recor
   const { turn, host } = plainTurn({ command, peers: { recorder, turns } })
   state.now = order.begin === 'before' ? 'away' : order.begin
   if (order.begin === 'before') {
-    watch.failed(new Error('away'))
+    watch.failed(storeFailure('away'))
     // It is tried again before it counts as away.
     await vi.advanceTimersByTimeAsync(0)
   }
@@ -198,7 +199,7 @@ test('a turn whose events fail while its end is written has no success', async (
 /** Two sessions on a store that replicas share, of which those writes fail for which `fails` is true, as `how` rejects. */
 async function pair(
   fails: (write: string, about: string) => boolean,
-  how = (): Promise<void> => Promise.reject(new Error('refused')),
+  how = (): Promise<void> => Promise.reject(storeFailure('refused')),
 ) {
   const real = openStore({ kind: 'sqlite', path: ':memory:' })
   const store = new Proxy(real, {

@@ -5,6 +5,7 @@ import { dayOf } from '../../src/engine/record/spent.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { plainTurn } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 const NOW = Date.UTC(2026, 10, 29, 12)
 
@@ -19,7 +20,7 @@ beforeEach(() => {
     get(of, name: keyof Store) {
       const method = of[name] as (...args: unknown[]) => unknown
       return (...args: unknown[]) => {
-        if (broken.now && name !== 'close') throw new Error('disk full')
+        if (broken.now && name !== 'close') throw storeFailure('disk full')
         return method.apply(of, args)
       }
     },

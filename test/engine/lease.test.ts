@@ -6,6 +6,7 @@ import { LAST_CALL_MS, Lease, RENEW_MS } from '../../src/engine/record/lease.ts'
 import type { Fault } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { SILENT_LOG } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 const EXPIRES_MS = 5000
 
@@ -94,7 +95,7 @@ test('is kept by a process that serves, and taken over by the next one of its na
 test('is renewed again when the store could not be written for a while', async () => {
   const held = await lease.hold()
   const broken = vi.spyOn(store, 'renewLease').mockImplementation(() => {
-    throw new Error('disk full')
+    throw storeFailure('disk full')
   })
   await pass(RENEW_MS)
   expect(broken).toHaveBeenCalledTimes(1)
@@ -174,7 +175,7 @@ test('counts as lost when the store cannot say at once, and as held when it cann
   await lease.hold()
   const slow = vi.spyOn(store, 'renewLease')
   slow.mockImplementation(() => {
-    throw new Error('disk full')
+    throw storeFailure('disk full')
   })
   now += EXPIRES_MS
   expect(lease.confirm()).toBe(true)
@@ -223,7 +224,7 @@ test('that the store refuses is logged once for each reason, and is taken as soo
   const { takeLease, renewLease } = store
   let why = 'too old'
   store.renewLease = () => false
-  store.takeLease = () => Promise.reject(new Error(why))
+  store.takeLease = () => Promise.reject(storeFailure(why))
   await pass(3 * RENEW_MS)
   why = 'away'
   await pass(RENEW_MS)
@@ -234,8 +235,8 @@ test('that the store refuses is logged once for each reason, and is taken as soo
     true,
     [
       ['this process did not run for a while, and others have given up its turns', undefined],
-      ['no lease could be taken', { error: 'Error: too old' }],
-      ['no lease could be taken', { error: 'Error: away' }],
+      ['no lease could be taken', { error: 'StoreError: too old' }],
+      ['no lease could be taken', { error: 'StoreError: away' }],
     ],
   ])
 })

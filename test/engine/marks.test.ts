@@ -3,6 +3,7 @@ import type { Store } from '../../src/contract/index.ts'
 import { Marks } from '../../src/engine/record/marks.ts'
 import type { StoreWatch } from '../../src/engine/record/store-watch.ts'
 import { WriteQueue } from '../../src/engine/record/write-queue.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['hrtime'] }))
 afterEach(() => void vi.useRealTimers())
@@ -56,11 +57,11 @@ test('a store that takes its time gets all at once, to do them together', async 
 
 test('after one that could not be written the others are not tried, nor any while nothing can be written', () => {
   const { it, told, watch, failures } = marks(() => {
-    throw new Error('locked')
+    throw storeFailure('locked')
   })
   for (const turn of ['a', 'b']) it.delivered(turn)
   it.writeDelivered()
-  expect([told, failures]).toEqual([['a'], [new Error('locked')]])
+  expect([told, failures]).toEqual([['a'], [storeFailure('locked')]])
   watch.writable = false
   it.delivered('c')
   it.used('s', 1)

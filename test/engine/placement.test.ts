@@ -8,6 +8,7 @@ import { fault } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { type EntryOptions, engineParts, entryFor, settingsOf } from '../kit/engine-parts.ts'
 import { plainAgent, plainTurn } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 let store: Store
 beforeEach(() => {
@@ -111,7 +112,7 @@ describe('the session of a turn', () => {
 
   test('is one in memory while nothing can be written, the same for each turn', async () => {
     const { opener, watch, live, sessions } = placing([named('a')])
-    watch.failed(new Error('full'))
+    watch.failed(storeFailure('full'))
     const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
     const record = await opener.record(key, 1)
     expect(record).toMatchObject({ ...key, createdAt: 1, usedAt: 1 })

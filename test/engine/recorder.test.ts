@@ -12,6 +12,7 @@ import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, notingLog, PlainHost, plainTurn, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 let store: Store
 const broken = { now: false }
@@ -25,7 +26,7 @@ beforeEach(async () => {
     get(of, name: keyof Store) {
       const method = of[name] as (...args: unknown[]) => unknown
       return (...args: unknown[]) => {
-        if (broken.now && !/^(read|find|list|unfinished|close)/.test(name)) throw new Error('disk full')
+        if (broken.now && !/^(read|find|list|unfinished|close)/.test(name)) throw storeFailure('disk full')
         return method.apply(of, args)
       }
     },
@@ -295,7 +296,7 @@ describe('a store that cannot be written', () => {
     ['one process', {}, false],
   ])('shows nobody a success that the store of %s did not take, where others end it', async (_, shared, refused) => {
     const away = async (): Promise<boolean> => {
-      throw new Error('away')
+      throw storeFailure('away')
     }
     Object.assign(store, shared, { endTurn: away })
     const { recorder, begin, watch } = recording()
@@ -334,7 +335,7 @@ describe('a store that cannot be written', () => {
   test('is tried again by a request that needs it, not more often than every 100 ms', async () => {
     const { watch } = recording()
     broken.now = true
-    watch.failed(new Error('full'))
+    watch.failed(storeFailure('full'))
     expect(await watch.ready()).toBe(false)
     broken.now = false
     expect(await watch.ready()).toBe(false)

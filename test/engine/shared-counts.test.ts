@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SharedCounts } from '../../src/engine/record/shared-counts.ts'
 import { openStore } from '../../src/store/index.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 test('each process hears of every request of the others once, from its beginning on', async () => {
   const step = fc.record({ process: fc.nat(2), name: fc.constantFrom('a', 'b'), requests: fc.nat(5) })
@@ -40,7 +41,7 @@ test('what others took before is not heard of, and what could not be stored is s
   const store = openStore({ kind: 'sqlite', path: ':memory:' })
   const broken = { now: false }
   const shareCounts: typeof store.shareCounts = (...args) => {
-    if (broken.now) throw new Error('disk full')
+    if (broken.now) throw storeFailure('disk full')
     return store.shareCounts(...args)
   }
   const first = new SharedCounts({ shareCounts }, () => 1)

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { StorePulse } from '../../src/engine/record/store-pulse.ts'
 import { openStore } from '../../src/store/index.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 let store: Store
 beforeEach(() => {
@@ -41,7 +42,7 @@ test.each([
 
 test('a store that throws at once cannot be written', async () => {
   const probe = (): void => {
-    throw new Error('closed')
+    throw storeFailure('closed')
   }
   const pulse = new StorePulse(Object.assign(Object.create(store), { probe }) as Store)
   expect(await pulse.look()).toEqual({ writable: false, writeMs: 0 })

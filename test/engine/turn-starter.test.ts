@@ -5,6 +5,7 @@ import { TurnStarter } from '../../src/engine/dispatch/turn-starter.ts'
 import { openStore } from '../../src/store/index.ts'
 import { type EntryOptions, engineParts, entryFor, settingsOf } from '../kit/engine-parts.ts'
 import { DONE, plainAgent, SILENT_LOG, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 let store: Store
 beforeEach(() => {
@@ -65,7 +66,7 @@ describe('a turn begins', () => {
 
   test('without its record where nothing can be written, and says so', async () => {
     const { starter, entry, place, host, watch, close } = await starting()
-    watch.failed(new Error('full'))
+    watch.failed(storeFailure('full'))
     await starter.begin(entry, place)
     await close()
     expect(host.types).toEqual(['turn-accepted', 'notice', 'turn-end'])

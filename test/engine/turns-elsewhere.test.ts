@@ -7,6 +7,7 @@ import { type Scope, Watches } from '../../src/engine/session/watch.ts'
 import type { TurnsArgs, TurnsReply } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { ANSWER, PlainHost } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 import { KEY, TURN } from '../store/contract.ts'
 
 let store: Store
@@ -83,7 +84,7 @@ test('nothing is read while nobody follows, and what was over before is not told
   exchange.cancel()
   exchange.reply({})
   store.listTurns = () => {
-    throw new Error('read')
+    throw storeFailure('read')
   }
   await elsewhere.look()
 })

@@ -1,9 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { StoreError, storeError } from '../../src/store/errors.ts'
+import type { StoreError } from '../../src/contract/index.ts'
+import { storeError, storeProblem } from '../../src/store/errors.ts'
 import { isPassing, sqlStateOf } from '../../src/store/postgres/connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from '../../src/store/postgres/errors.ts'
 
 const driverError = (members: object, message = 'why'): Error => Object.assign(new Error(message), members)
+const ofSqlite = (error: unknown, path: string): StoreError => storeError(error, path) as StoreError
+const ofPostgres = (error: unknown, place: string): StoreError => postgresError(error, place) as StoreError
+
+test.each([
+  new TypeError("Cannot read properties of undefined (reading 'x')"),
+  new TypeError('Provided value cannot be bound to SQLite parameter 1.'),
+  new RangeError('Maximum call stack size exceeded'),
+  new ReferenceError('x is not defined'),
+  new SyntaxError('Unexpected token'),
+])('a mistake of the program is no error of a store, and is not tried again: %s', (mistake) => {
+  expect([storeError(mistake, '/s.db'), postgresError(mistake, 'p'), isPassing(mistake)]).toEqual([
+    mistake,
+    mistake,
+    false,
+  ])
+})
 
 describe('an error of SQLite', () => {
   test.each([
@@ -19,7 +36,7 @@ describe('an error of SQLite', () => {
     [19, 'failed'],
   ])('with result code %i is %s, and so are its extended codes', (errcode, code) => {
     for (const extended of [errcode, errcode | (1 << 8), errcode | (7 << 8)]) {
-      const error = storeError(driverError({ code: 'ERR_SQLITE_ERROR', errcode: extended, errstr: 'words' }), '/s.db')
+      const error = ofSqlite(driverError({ code: 'ERR_SQLITE_ERROR', errcode: extended, errstr: 'words' }), '/s.db')
       expect([error.code, error.path]).toEqual([code, '/s.db'])
       expect(error.message).toMatch(/^The store \/s\.db .+ \(words\)\. .+\.$/)
     }
@@ -36,13 +53,13 @@ describe('an error of SQLite', () => {
     ['ENEW', 'failed'],
   ])('of the system, %s, is %s', (code, found) => {
     const cause = driverError({ code })
-    const error = storeError(cause, '/s.db')
+    const error = ofSqlite(cause, '/s.db')
     expect([error.code, error.cause]).toEqual([found, cause])
   })
 
   test('that has none of these codes is a failure, and one that is known already stays', () => {
-    expect(storeError(new Error('x'), '/s.db').code).toBe('failed')
-    const known = new StoreError('full', '/s.db')
+    expect(ofSqlite(new Error('x'), '/s.db').code).toBe('failed')
+    const known = storeProblem('full', '/s.db')
     expect(storeError(known, '/other.db')).toBe(known)
     expect(known.message).toBe(
       'The store /s.db cannot grow because the disk is full. Free space on the disk, or set store.path to another one.',
@@ -72,16 +89,16 @@ describe('an error of PostgreSQL', () => {
     ['42P01', 'failed'],
     ['57014', 'failed'],
   ])('with state %s is %s', (code, found) => {
-    expect(postgresError(driverError({ code }), 'postgres://db/x').code).toBe(found)
+    expect(ofPostgres(driverError({ code }), 'postgres://db/x').code).toBe(found)
   })
 
   test('has its own words, and says nothing of what is stored', () => {
     const secret = driverError({ code: '23505' }, 'Key (session)=(secret) already exists.')
-    expect(postgresError(secret, 'postgres://db/x').message).toBe(
+    expect(ofPostgres(secret, 'postgres://db/x').message).toBe(
       "The store postgres://db/x failed (23505). See the cause and the server's log.",
     )
     const away = driverError({ code: '57P03' }, 'the database system is starting up')
-    expect(postgresError(away, 'postgres://db/x').message).toBe(
+    expect(ofPostgres(away, 'postgres://db/x').message).toBe(
       `The store postgres://db/x cannot be reached (the database system is starting up). ${POSTGRES_PROBLEMS.unreachable![1]}`,
     )
   })
@@ -93,11 +110,11 @@ describe('an error of PostgreSQL', () => {
     [undefined, 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'refused'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'refused'],
   ])('of the driver with code %s and text "%s" is %s', (code, message, found) => {
-    expect(postgresError(driverError({ ...(code && { code }) }, message), 'p').code).toBe(found)
+    expect(ofPostgres(driverError({ ...(code && { code }) }, message), 'p').code).toBe(found)
   })
 
   test('that is known already stays', () => {
-    const known = new StoreError('closed', 'p', undefined, undefined, POSTGRES_PROBLEMS)
+    const known = storeProblem('closed', 'p', undefined, undefined, POSTGRES_PROBLEMS)
     expect(postgresError(known, 'other')).toBe(known)
   })
 

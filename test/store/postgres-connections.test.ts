@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
-import { StoreError } from '../../src/store/errors.ts'
+import { StoreError } from '../../src/contract/index.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { KEY } from './contract.ts'

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as tick } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Store } from '../../src/contract/index.ts'
+import { type Store, StoreError } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { openStore, StoreError, storeVersion } from '../../src/store/index.ts'
+import { storeProblem } from '../../src/store/errors.ts'
+import { openStore, storeVersion } from '../../src/store/index.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/schema.ts'
 import { KEY, storeContract, TURN } from './contract.ts'
 
@@ -316,7 +317,7 @@ describe('a batch that fails', () => {
     })
     await store.takeLease('host:1', 1, 9)
     const broken = { turn: 'T', seq: 9, lines: {} as unknown as string }
-    expect(() => store.appendEvents([{ turn: 'T', seq: 1, lines: '1' }, broken])).toThrow(StoreError)
+    expect(() => store.appendEvents([{ turn: 'T', seq: 1, lines: '1' }, broken])).toThrow(TypeError)
     expect(await store.readEvents('T', 0)).toEqual([])
     await store.appendEvents([{ turn: 'T', seq: 1, lines: '1' }])
     expect(await store.readEvents('T', 0)).toHaveLength(1)
@@ -426,6 +427,6 @@ describe('a closed store', () => {
   it('says so when it is used', async () => {
     const store = open(':memory:')
     await store.close()
-    expect(() => store.readTurn('t')).toThrow(new StoreError('closed', ':memory:', 'ERR_INVALID_STATE').message)
+    expect(() => store.readTurn('t')).toThrow(storeProblem('closed', ':memory:', 'ERR_INVALID_STATE').message)
   })
 })

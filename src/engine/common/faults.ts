@@ -1,4 +1,6 @@
+import { StoreError } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
+import type { EngineLog } from './parts.ts'
 
 /** The fault of a request that would rest on a record which cannot be written. */
 export const UNWRITABLE: Fault = fault(
@@ -32,3 +34,10 @@ export const AWAY: Fault = fault(
   'The replica that has this session cannot be reached; send the request again.',
   { retryAfterMs: 2000 },
 )
+
+/**
+ * Logs an error of work that is soon tried again, unless it is one of the store: those who need the store report that.
+ */
+export function logMistake(log: EngineLog, error: unknown): void {
+  if (!(error instanceof StoreError)) log.error('something went wrong in the gateway', { error: String(error) })
+}

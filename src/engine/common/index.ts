@@ -1,6 +1,6 @@
 export { placeOf } from './agent-place.ts'
 export { elapsed, steadyFrom } from './clock.ts'
-export { AWAY, DRAINING, LOST, MOVED, UNWRITABLE } from './faults.ts'
+export { AWAY, DRAINING, LOST, logMistake, MOVED, UNWRITABLE } from './faults.ts'
 export {
   addHistogram,
   count,

@@ -80,7 +80,17 @@ export class Admission {
     if ('code' in verdict) return exchange.fail(verdict)
     if (verdict.do !== 'run') client.settle()
     if (verdict.do !== 'run') return duplicates.answer(verdict, taken)
-    return order.run(client, () => this.#place(taken))
+    return order.run(client, () => this.#admit(taken))
+  }
+
+  /** Begins a request's turn. When that goes wrong, nothing of what it has taken is kept for it. */
+  async #admit(asked: Entry): Promise<void> {
+    try {
+      await this.#place(asked)
+    } catch (error) {
+      if (!asked.exchange.turn) await this.#giveUp(asked)
+      throw error
+    }
   }
 
   /** From a request that runs to its turn. */
@@ -142,7 +152,7 @@ export class Admission {
       entry.client.leaveFor(found, isRepeatable(entry.command))
       return undefined
     } catch (error) {
-      watch.failed(error)
+      watch.unavailable(error)
       return forwarding.unwritable
     }
   }
@@ -175,7 +185,7 @@ export class Admission {
     try {
       return await idempotency.claim(keyed(entry), () => entry.exchange.unwanted, forwarding && elsewhere)
     } catch (error) {
-      watch.failed(error)
+      watch.unavailable(error)
       return forwarding?.unwritable ?? UNWRITABLE
     }
   }

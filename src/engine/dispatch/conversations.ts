@@ -59,7 +59,7 @@ export class Conversations {
     if (after === undefined && historyMode === undefined) return entry
     if (!this.#peers.watch.writable) return this.#unrecorded(entry)
     return this.#found(entry).catch((error: unknown) => {
-      this.#peers.watch.failed(error)
+      this.#peers.watch.unavailable(error)
       return this.#unrecorded(entry)
     })
   }

@@ -1,4 +1,5 @@
-import { type Command, fault, type Id } from '../../model/index.ts'
+import { StoreError } from '../../contract/index.ts'
+import { type Command, type Fault, fault, type Id } from '../../model/index.ts'
 import type { ClientLink, ClientListener, Exchange } from '../client/index.ts'
 import { type CurrentSettings, DRAINING, type EngineLog, UNWRITABLE } from '../common/index.ts'
 import { needsRecord, type Recorder, type StoreWatch } from '../record/index.ts'
@@ -52,7 +53,7 @@ export class Dispatcher implements ClientListener {
       const { traceparent } = client.scope.carrier
       this.#peers.log.error('a command failed', { error: String(error), traceparent })
       if (exchange?.turn && !exchange.follows) exchange.turn.fail(FAILED)
-      exchange?.fail(FAILED)
+      exchange?.fail(error instanceof StoreError ? this.#unwritable : FAILED)
     })
     if (client.mayLeave) void done.then(() => client.settle())
   }
@@ -67,6 +68,10 @@ export class Dispatcher implements ClientListener {
     this.#peers.log.error('the codec of a client failed', { front: front.name, error: String(error) })
   }
 
+  get #unwritable(): Fault {
+    return this.#peers.forwarding?.unwritable ?? UNWRITABLE
+  }
+
   async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
     const { admission, turnCommands, controls } = this.#takers
     const { recorder, settings, now } = this.#peers
@@ -77,7 +82,7 @@ export class Dispatcher implements ClientListener {
     if (unkept) return exchange?.fail(unkept)
     if (command.type === 'turn-start') client.scope.read?.()
     else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready()))
-      return exchange?.fail(forwarding?.unwritable ?? UNWRITABLE)
+      return exchange?.fail(this.#unwritable)
     if (TurnCommands.takes(command)) {
       if (forwarding && client.mayLeave && (await forwarding.ofTurn(client, command, targetOf(command)))) return
       client.settle()

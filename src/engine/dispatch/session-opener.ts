@@ -71,7 +71,7 @@ export class SessionOpener {
   }
 
   #failed(error: unknown, key: SessionKey, at: number): Promise<SessionRecord> {
-    this.#watch.failed(error)
+    this.#watch.unavailable(error)
     return this.#unwritten(key, at)
   }
 
@@ -133,7 +133,7 @@ export class SessionOpener {
     try {
       await this.#store.setSession(record.id, settings, record.owner)
     } catch (error) {
-      this.#watch.failed(error)
+      this.#watch.unavailable(error)
     }
   }
 }

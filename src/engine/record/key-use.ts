@@ -1,4 +1,4 @@
-import type { DaySpent, Store } from '../../contract/index.ts'
+import { type DaySpent, type Store, StoreError } from '../../contract/index.ts'
 import { type Fault, fault, type Id } from '../../model/index.ts'
 import type { CurrentSettings, TurnLimits } from '../common/index.ts'
 import type { LiveTurns } from '../session/index.ts'
@@ -62,7 +62,7 @@ export class KeyUse {
       }
     } catch (error) {
       watch.failed(error)
-      setTimeout(() => void this.#giveBack(), AGAIN_MS).unref()
+      if (error instanceof StoreError) setTimeout(() => void this.#giveBack(), AGAIN_MS).unref()
     }
   }
 
@@ -89,7 +89,7 @@ export class KeyUse {
       return (await this.#hasPlace(tenant, turn, most)) ? undefined : tooMany(most)
     } catch (error) {
       const { watch, turns } = this.#parts
-      watch.failed(error)
+      watch.unavailable(error)
       return most !== undefined && turns.countOf(tenant) >= most ? tooMany(most) : undefined
     }
   }

@@ -1,6 +1,6 @@
 import { type Awaitable, isShared, type LeaseRef, type Store } from '../../contract/index.ts'
 import type { Fault } from '../../model/index.ts'
-import { type EngineLog, elapsed, LOST, newId } from '../common/index.ts'
+import { type EngineLog, elapsed, LOST, logMistake, newId } from '../common/index.ts'
 
 /** The interval at which a process renews its lease, in milliseconds. */
 export const RENEW_MS = 2000
@@ -150,8 +150,9 @@ export class Lease {
         this.#expiry = expiry
         return true
       }
-    } catch {
+    } catch (error) {
       // It is not known that anyone has ended it. Writes of its turns fail too, which is reported.
+      logMistake(this.#parts.log, error)
       return true
     }
     this.#lose()
@@ -204,8 +205,9 @@ export class Lease {
     try {
       if (this.#serves || this.#turns.busy) await this.#renew(this.#held)
       else await this.drop()
-    } catch {
+    } catch (error) {
       // It is tried again soon. Writes of turns meanwhile fail too, which is reported.
+      logMistake(this.#parts.log, error)
     }
     this.#renewing = false
   }

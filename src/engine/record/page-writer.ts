@@ -58,17 +58,20 @@ export class PageWriter {
    */
   #end({ audience, session, command }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
     const { owner: by } = session.record
-    const written = this.#store.endTurn(record, by ? { ...additions, by } : additions)
     const judge = (counts: boolean): void => {
       if (!counts && record.outcome !== 'failed') audience.cut()
     }
-    if (!(written instanceof Promise)) return judge(written)
-    if (!isShared(this.#store) && !command.once) return written.then(judge)
     // Another replica ends a turn without a recorded end as failed, and a repetition under its key runs again.
-    return written.then(judge, (error: unknown) => {
-      judge(false)
+    const failed = (error: unknown): never => {
+      if (isShared(this.#store) || command.once) judge(false)
       throw error
-    })
+    }
+    try {
+      const written = this.#store.endTurn(record, by ? { ...additions, by } : additions)
+      return written instanceof Promise ? written.then(judge, failed) : judge(written)
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   /** Does a write of a turn; replicas remember until it is done that its end must not be without it. */

@@ -18,6 +18,8 @@ export interface ReplicasParts {
   lease: Lease
   /** Receives each replica whose lease is over. */
   gone(replica: Replica): void
+  /** Receives the reason why they could not be read. */
+  failed?(error: unknown): void
   /** Receives the others each time that they were read. */
   heard?(others: readonly Replica[]): void
   /** Milliseconds since the epoch. */
@@ -62,7 +64,10 @@ export class Replicas {
     this.#info = info
     await this.refresh()
     const { renewMs } = this.#parts.lease.times
-    this.#timer = setInterval(() => void this.refresh().catch(() => {}), renewMs).unref()
+    this.#timer = setInterval(
+      () => void this.refresh().catch((error: unknown) => this.#parts.failed?.(error)),
+      renewMs,
+    ).unref()
   }
 
   /** Announces this one, and reads the others. */

@@ -1,7 +1,7 @@
-import { isShared, type Store } from '../../contract/index.ts'
-import { type Command, fault, type Id } from '../../model/index.ts'
+import { isShared, type Store, StoreError } from '../../contract/index.ts'
+import { type Command, type Fault, fault, type Id } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
+import { type EngineLog, elapsed, logMistake, UNWRITABLE } from '../common/index.ts'
 import type { LiveSessions, LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
@@ -43,8 +43,8 @@ export class StoreWatch {
   readonly #lost = new Set<Id>()
   /** Turns under a key whose end may not be committed yet. */
   #ending: Turn[] = []
-  /** Turns that have lost a write of their own and are about to end. */
-  #incomplete: Turn[] = []
+  /** Turns that have lost a write of their own and are about to end, and why. */
+  #incomplete: { turn: Turn; why: Fault }[] = []
   /** From a failure on until the store could be written again. */
   #retry: NodeJS.Timeout | undefined
   #writable = true
@@ -74,21 +74,35 @@ export class StoreWatch {
 
   /**
    * A write has failed, of the record of a turn if one is given. Running turns that it concerns are told when the
-   * current step is done, before anything is sent.
+   * current step is done, before anything is sent. A mistake of the gateway in it says nothing about the store.
    */
   failed(error: unknown, of?: Turn): void {
     this.#failures += 1
+    if (error instanceof StoreError) this.#storeFailed(error, of)
+    else {
+      this.#parts.log.error('a write of the record went wrong in the gateway', { error: String(error) })
+      if (of) this.#incomplete.push({ turn: of, why: INCOMPLETE })
+    }
+    if (this.#telling) return
+    this.#telling = true
+    queueMicrotask(() => this.#tell())
+  }
+
+  /** The store has failed a caller that does without it, or refuses. Throws any other error: a mistake of the gateway. */
+  unavailable(error: unknown): void {
+    if (!(error instanceof StoreError)) throw error
+    this.failed(error)
+  }
+
+  #storeFailed(error: StoreError, of: Turn | undefined): void {
     if (!this.#retry) {
       this.#parts.log.error('the record could not be written', { error: String(error) })
       this.#retry = setInterval(() => void this.#probe(), PROBE_MS).unref()
     }
     if (!this.#isShared) this.#writable = false
-    else if (of) this.#incomplete.push(of)
+    else if (of) this.#incomplete.push({ turn: of, why: this.#fresh.has(of.id) ? UNWRITABLE : INCOMPLETE })
     // It may have been this write alone.
     if (this.#writable) void this.#probe()
-    if (this.#telling) return
-    this.#telling = true
-    queueMicrotask(() => this.#tell())
   }
 
   /** Resolves with true when the store can be written; tries one that could not once more. */
@@ -139,15 +153,16 @@ export class StoreWatch {
 
   #tell(): void {
     this.#telling = false
-    if (this.#isShared) for (const turn of this.#incomplete.splice(0)) this.#refuse(turn)
-    else if (!this.#writable) this.#loseAll()
+    for (const { turn, why } of this.#incomplete.splice(0)) this.#refuse(turn, why)
+    if (!this.#isShared && !this.#writable) this.#loseAll()
   }
 
   /** Ends a turn as others, or this process, end its record: it must not end with a success here. */
-  #refuse(turn: Turn): void {
+  #refuse(turn: Turn, why: Fault): void {
     if (turn.ended || this.#lost.has(turn.id)) return
     this.#lost.add(turn.id)
-    turn.refuse(this.#fresh.delete(turn.id) ? UNWRITABLE : INCOMPLETE)
+    this.#fresh.delete(turn.id)
+    turn.refuse(why)
   }
 
   #loseAll(): void {
@@ -173,7 +188,8 @@ export class StoreWatch {
     this.#probed = elapsed()
     try {
       await this.#parts.store.probe()
-    } catch {
+    } catch (error) {
+      logMistake(this.#parts.log, error)
       this.#writable = false
       return
     }

@@ -1,7 +1,7 @@
 import type { Store } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import { type Breakers, HealthChecks } from '../agent/index.ts'
-import { type AgentSettings, type CurrentSettings, type EngineLog, steadyFrom } from '../common/index.ts'
+import { type AgentSettings, type CurrentSettings, type EngineLog, logMistake, steadyFrom } from '../common/index.ts'
 import { recoverTurns } from './recovery.ts'
 import { SharedCounts } from './shared-counts.ts'
 
@@ -55,7 +55,9 @@ export class Upkeep {
   /** From now on ends turns of processes whose leases expire; looks for them every `ms` milliseconds. */
   keepRecovering(ms: number): void {
     // A store that cannot be read is soon tried again; those that need it report that.
-    this.#recovering = setInterval(() => void this.recover().catch(() => {}), ms).unref()
+    this.#recovering = setInterval(() => {
+      void this.recover().catch((error: unknown) => logMistake(this.#parts.log, error))
+    }, ms).unref()
   }
 
   /** Deletes the turns that ended longer ago than the retention, by the later of two clocks: one may have been set. */

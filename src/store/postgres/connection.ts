@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isMistake } from '../errors.ts'
 import type { Row } from '../rows.ts'
 import { identifier, sql } from './sql.ts'
 
@@ -94,6 +95,7 @@ export function sqlStateOf(error: unknown): string | undefined {
  * one that only reads since another has taken its place.
  */
 export function isLost(error: unknown): boolean {
+  if (isMistake(error)) return false
   const state = sqlStateOf(error)
   return state === undefined || /^(08|57P0[1-5]|53300|25006|25P0[34])/.test(state)
 }
@@ -109,5 +111,5 @@ export function isStarting(error: unknown): boolean {
  * was not to be had, or a statement that was cancelled.
  */
 export function isPassing(error: unknown): boolean {
-  return isLost(error) || /^(40|55P03|57014|53200)/.test(sqlStateOf(error)!)
+  return isLost(error) || /^(40|55P03|57014|53200)/.test(sqlStateOf(error) ?? '')
 }

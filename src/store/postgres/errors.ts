@@ -1,4 +1,5 @@
-import { type Problems, StoreError, type StoreErrorCode } from '../errors.ts'
+import { StoreError, type StoreErrorCode } from '../../contract/index.ts'
+import { isMistake, type Problems, storeProblem } from '../errors.ts'
 import { sqlStateOf } from './connection.ts'
 
 /** The problems with a store in PostgreSQL. */
@@ -41,9 +42,9 @@ const STATES: readonly (readonly [RegExp, StoreErrorCode])[] = [
 /** Messages of the driver about TLS and passwords, which have no code. */
 const REFUSED = /SSL|TLS|certificate|password|SASL|SCRAM/i
 
-/** Converts an error of the driver into a `StoreError` about `place`; a `StoreError` is returned unchanged. */
-export function postgresError(error: unknown, place: string): StoreError {
-  if (error instanceof StoreError) return error
+/** Converts an error of the driver into a `StoreError` about `place`; that and a mistake are returned unchanged. */
+export function postgresError(error: unknown, place: string): unknown {
+  if (error instanceof StoreError || isMistake(error)) return error
   const { code, message } = error as { code?: string; message: string }
   const state = sqlStateOf(error)
   const known = STATES.find(([pattern]) => pattern.test(state ?? ''))?.[1]
@@ -51,5 +52,5 @@ export function postgresError(error: unknown, place: string): StoreError {
   const found = known ?? (state !== undefined ? 'failed' : isFile || REFUSED.test(message) ? 'refused' : 'unreachable')
   // The message of an unknown error may quote what is stored.
   const detail = known === undefined && !isFile ? (code ?? message) : message
-  return new StoreError(found, place, detail, error, POSTGRES_PROBLEMS)
+  return storeProblem(found, place, detail, error, POSTGRES_PROBLEMS)
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts'
+import { storeProblem } from '../errors.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { POSTGRES_PROBLEMS } from './errors.ts'
 import { identifier, Raw, sql } from './sql.ts'
@@ -209,9 +209,9 @@ export function checkVersions({ version, oldest }: Versions, place: string): voi
 }
 
 /** The error of tables that a newer program has made unusable for this one. */
-export function tooNew(version: number, place: string): StoreError {
+export function tooNew(version: number, place: string): Error {
   const detail = `its tables have version ${version}, this program knows up to ${SCHEMA_VERSION}`
-  return new StoreError('newer', place, detail, undefined, POSTGRES_PROBLEMS)
+  return storeProblem('newer', place, detail, undefined, POSTGRES_PROBLEMS)
 }
 
 /** One of several processes writes the row of a version; the others fail, and see it then. */

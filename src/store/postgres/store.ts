@@ -19,7 +19,7 @@ import type {
   TurnRecord,
 } from '../../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../../model/index.ts'
-import { StoreError } from '../errors.ts'
+import { storeProblem } from '../errors.ts'
 import { heardBy, type Row, requestCount, sessionRecord, spentSum, turnRecord } from '../rows.ts'
 import * as claims from './claim-statements.ts'
 import type { Connector } from './connection.ts'
@@ -289,7 +289,7 @@ export class PostgresStore implements SharedStore {
   }
 
   #run(statements: readonly string[], way?: Way): Promise<Results> {
-    if (this.#closed) throw new StoreError('closed', this.#place, undefined, undefined, POSTGRES_PROBLEMS)
+    if (this.#closed) throw storeProblem('closed', this.#place, undefined, undefined, POSTGRES_PROBLEMS)
     return this.#told(() => this.#lane.run(statements, way))
   }
 
