@@ -136,30 +136,30 @@ function blobBlock(
   const { type, base64, url, name } = part
   const mime = part.mime ?? (type === 'image' ? 'image/png' : type === 'audio' ? 'audio/wav' : undefined)
   if (base64 !== undefined && type !== 'file' && kinds[type]) {
-    return object([
-      ['type', quote(type)],
-      ['data', quote(base64)],
-      ['mimeType', quote(mime!)],
-      ['uri', type === 'image' && url !== undefined ? quote(url) : undefined],
-    ])
+    return object({
+      type: quote(type),
+      data: quote(base64),
+      mimeType: quote(mime!),
+      uri: type === 'image' && url !== undefined ? quote(url) : undefined,
+    })
   }
   if (base64 !== undefined && kinds.embedded) return resourceBlock(url ?? `file:///${name ?? type}`, mime, base64)
   if (url === undefined) return undefined
-  return object([
-    ['type', '"resource_link"'],
-    ['uri', quote(url)],
-    ['name', quote(name ?? nameOf(url))],
-    ['mimeType', part.mime === undefined ? undefined : quote(part.mime)],
-    ['size', isSize(part.bytes) ? String(part.bytes) : undefined],
-  ])
+  return object({
+    type: '"resource_link"',
+    uri: quote(url),
+    name: quote(name ?? nameOf(url)),
+    mimeType: quote(part.mime),
+    size: isSize(part.bytes) ? String(part.bytes) : undefined,
+  })
 }
 
 function resourceBlock(uri: string, mime: string | undefined, base64: string): JsonText {
-  const resource = object([
-    ['uri', quote(uri)],
-    ['mimeType', mime === undefined ? undefined : quote(mime)],
-    ['blob', quote(base64)],
-  ])
+  const resource = object({
+    uri: quote(uri),
+    mimeType: quote(mime),
+    blob: quote(base64),
+  })
   return `{"type":"resource","resource":${resource}}`
 }
 

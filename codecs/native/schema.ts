@@ -179,7 +179,7 @@ const readFault = v.object(FAULT)
 
 function toFault({ code, message, retryable, ...rarer }: v.InferOutput<typeof readFault>): Fault {
   if (isErrorCode(code)) return { code, message, retryable: retryable ?? isRetryable(code), ...rarer }
-  const own = { protocol: PROTOCOL, json: object([['code', quote(code)]]) }
+  const own = { protocol: PROTOCOL, json: object({ code: quote(code) }) }
   return { code: 'internal', message, retryable: retryable ?? false, ext: own, ...rarer }
 }
 

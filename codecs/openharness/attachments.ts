@@ -1,5 +1,4 @@
-import { type Blob, type JsonText, object, type Part } from '../../src/model/index.ts'
-import { text } from './wire.ts'
+import { type Blob, type JsonText, object, type Part, quote } from '../../src/model/index.ts'
 
 /** A part that stands for bytes. */
 export type BlobPart = Extract<Part, { type: 'image' | 'audio' | 'file' }>
@@ -80,11 +79,11 @@ export function isReference(part: Part): part is BlobPart {
 /** A part as an attachment; bytes by value stay out. */
 export function attachmentJson(part: BlobPart): JsonText {
   const { url, bytes } = part
-  return object([
-    ['ref_id', text(part.ref)],
-    ['uri', url === undefined || /^\s*data:/i.test(url) ? undefined : text(url)],
-    ['mime_type', text(part.mime)],
-    ['filename', text(part.name)],
-    ['size_bytes', bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? String(bytes) : undefined],
-  ])
+  return object({
+    ref_id: quote(part.ref),
+    uri: url === undefined || /^\s*data:/i.test(url) ? undefined : quote(url),
+    mime_type: quote(part.mime),
+    filename: quote(part.name),
+    size_bytes: bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? String(bytes) : undefined,
+  })
 }

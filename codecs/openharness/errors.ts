@@ -1,6 +1,6 @@
 import { codeOfProviderText, errorTable } from '../../src/codec-kit/index.ts'
 import { type ErrorCode, type Fault, fault, type JsonText, object, parseObject, quote } from '../../src/model/index.ts'
-import { at, entriesExt, otherMembers, ownExt, text } from './wire.ts'
+import { at, entriesExt, otherMembers, ownExt } from './wire.ts'
 
 /** The codes of section 13 that are not the model's own with underscores. */
 const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -75,13 +75,13 @@ export function faultOfError(error: JsonText | undefined, status: number): Fault
   const known = ABOUT_OUR_KEY.has(named) ? 'provider-auth' : named
   const said = typeof wire['message'] === 'string' ? wire['message'] : ''
   const canonical = known ?? codeOfProviderText(`${code ?? ''}: ${said}`) ?? BY_STATUS[status] ?? 'agent-crashed'
-  const ownCode = errors[canonical].code === code ? undefined : text(code)
+  const ownCode = errors[canonical].code === code ? undefined : quote(code)
   if (code === BRIDGE_ERROR) {
     const message = 'The engine reported a fault of its own (bridge_error); its log says more.'
-    return fault(canonical, message, { ext: entriesExt([['code', ownCode]]) })
+    return fault(canonical, message, { ext: entriesExt({ code: ownCode }) })
   }
   const message = typeof wire['message'] === 'string' ? wire['message'] : silentMessage(code, status)
-  const ext = entriesExt([['code', ownCode], ...otherMembers(error, ERROR_KEYS)])
+  const ext = entriesExt({ code: ownCode }, otherMembers(error, ERROR_KEYS))
   return fault(canonical, message, {
     ...(typeof wire['retryable'] === 'boolean' && { retryable: wire['retryable'] }),
     ...(ext && { ext }),
@@ -97,17 +97,19 @@ export function errorJson(found: Fault): JsonText {
   const own = ownExt(found.ext)
   const code = at(own, 'code')
   const details = at(own, 'details')
-  return object([
-    ['code', code !== undefined && /^"[^"]/.test(code) ? code : quote(errors[found.code].code)],
-    ['message', quote(found.message)],
-    ['retryable', String(found.retryable)],
-    ['details', details?.startsWith('{') ? details : undefined],
-    ...otherMembers(own, new Set([...ERROR_KEYS, 'details'])),
-  ])
+  return object(
+    {
+      code: code !== undefined && /^"[^"]/.test(code) ? code : quote(errors[found.code].code),
+      message: quote(found.message),
+      retryable: String(found.retryable),
+      details: details?.startsWith('{') ? details : undefined,
+    },
+    otherMembers(own, new Set([...ERROR_KEYS, 'details'])),
+  )
 }
 
 /** A refusal of a request, naming the field in `error.details.field`. */
 export function invalidRequest(message: string, field?: string): Fault {
-  const ext = entriesExt([['details', field === undefined ? undefined : object([['field', quote(field)]])]])
+  const ext = entriesExt({ details: field === undefined ? undefined : object({ field: quote(field) }) })
   return fault('invalid-request', message, ext && { ext })
 }

@@ -1,5 +1,5 @@
 import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
-import { isRecord, type JsonText, type Loss, object, type Usage } from '../../src/model/index.ts'
+import { isRecord, type JsonText, type Loss, type Members, object, type Usage } from '../../src/model/index.ts'
 
 /** Wire names of the token counts in our extension and in `usage` events. */
 const NAMES = {
@@ -15,13 +15,9 @@ const NAMES = {
 const FIELDS = Object.entries(NAMES) as [keyof Usage, string][]
 
 /** Usage as raw JSON; `extra` members go in front. */
-export function usageJson(
-  usage: Usage,
-  estimated: boolean,
-  extra: Iterable<readonly [string, JsonText]> = [],
-): JsonText {
+export function usageJson(usage: Usage, estimated: boolean, extra: Members = {}): JsonText {
   const counts = FIELDS.map(([field, name]) => [name, JSON.stringify(usage[field])] as const)
-  return object([...extra, ...counts, ['estimated', estimated ? 'true' : undefined]])
+  return object(extra, counts, { estimated: estimated ? 'true' : undefined })
 }
 
 /** The usage that a JSON value reports; undefined when it has no count above zero (all zero means unknown). */

@@ -1,13 +1,5 @@
 import { extensions } from '../../src/codec-kit/index.ts'
-import {
-  oneLine as escaped,
-  hasLineEnd,
-  type JsonText,
-  type Member,
-  member,
-  members,
-  quote,
-} from '../../src/model/index.ts'
+import { oneLine as escaped, hasLineEnd, type JsonText, type Member, member, members } from '../../src/model/index.ts'
 
 /** The protocol's name in `ext` and `foreign`. */
 export const PROTOCOL = 'openharness'
@@ -71,11 +63,6 @@ export function at(json: JsonText | undefined, ...path: readonly string[]): Json
   let value = json
   for (const key of path) value = value === undefined ? undefined : member(value, key)
   return value
-}
-
-/** A string as raw JSON; undefined stays undefined, so that `object` leaves the member out. */
-export function text(value: string | undefined): JsonText | undefined {
-  return value === undefined ? undefined : quote(value)
 }
 
 /** Raw JSON of an object, or undefined when it has no members. */

@@ -26,7 +26,7 @@ export function unknownWithin(
     const unknown = unknownMembers(json, value, outer)
     const held = value[inner]
     if (!isRecord(held) || Object.keys(held).every((key) => known.has(key))) return unknown
-    return append(unknown ?? '{}', object([[inner, rest(member(json, inner)!, known)]]))
+    return append(unknown ?? '{}', object({ [inner]: rest(member(json, inner)!, known) }))
   }
 }
 

@@ -81,13 +81,13 @@ function displayOf(part: Part, report: (loss: Loss) => void): string | { json: J
 }
 
 function fileDiff(path: string, before: string | null, after: string): JsonText {
-  return object([
-    ['kind', '"file_diff"'],
-    ['file_name', quote(path)],
-    ['diff', quote(unifiedDiff(path, before, after))],
-    ['original', before === null ? 'null' : quote(before)],
-    ['modified', quote(after)],
-  ])
+  return object({
+    kind: '"file_diff"',
+    file_name: quote(path),
+    diff: quote(unifiedDiff(path, before, after)),
+    original: before === null ? 'null' : quote(before),
+    modified: quote(after),
+  })
 }
 
 /** A unified diff of one hunk without context: the lines between what both versions begin and end with. */

@@ -60,13 +60,13 @@ const BY_TYPE: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
  * that leaves the process healthy says whether the same request may succeed later.
  */
 export function errorJson(found: Fault, healthy: boolean): JsonText {
-  return object([
-    ['message', quote(found.message)],
-    ['type', ownMember(found.ext, 'type') ?? quote(TYPES[found.code])],
-    ['param', ownMember(found.ext, 'param') ?? 'null'],
-    ['code', ownMember(found.ext, 'code') ?? quote(errors[found.code].code)],
-    ['retryable', healthy ? String(found.retryable) : undefined],
-  ])
+  return object({
+    message: quote(found.message),
+    type: ownMember(found.ext, 'type') ?? quote(TYPES[found.code]),
+    param: ownMember(found.ext, 'param') ?? 'null',
+    code: ownMember(found.ext, 'code') ?? quote(errors[found.code].code),
+    retryable: healthy ? String(found.retryable) : undefined,
+  })
 }
 
 /** The fault of an error object (raw JSON), whose message the protocol makes for users. */
@@ -78,11 +78,11 @@ export function faultOfError(json: JsonText): Fault {
   const byType = typeof type === 'string' ? BY_TYPE.get(type) : undefined
   const canonical = known ?? byType ?? codeOfProviderText(`${code ?? type ?? ''}: ${text}`) ?? 'internal'
   const param = member(json, 'param')
-  const ext = entriesExt([
-    ['code', known === undefined ? member(json, 'code') : undefined],
-    ['type', type === TYPES[canonical] ? undefined : member(json, 'type')],
-    ['param', param === 'null' ? undefined : param],
-  ])
+  const ext = entriesExt({
+    code: known === undefined ? member(json, 'code') : undefined,
+    type: type === TYPES[canonical] ? undefined : member(json, 'type'),
+    param: param === 'null' ? undefined : param,
+  })
   return fault(canonical, text, {
     ...(typeof retryable === 'boolean' && { retryable }),
     ...(ext && { ext }),

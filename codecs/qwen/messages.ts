@@ -111,11 +111,11 @@ function writeMessage(role: Role, parts: readonly Part[], report: (loss: Loss) =
     else content.push(part)
   }
   if (content.length === 0 && calls.length === 0) return written
-  const message = object([
-    ['role', quote(role)],
-    ['content', content.length === 0 ? 'null' : contentJson(content, report)],
-    ['tool_calls', calls.length === 0 ? undefined : `[${calls.join(',')}]`],
-  ])
+  const message = object({
+    role: quote(role),
+    content: content.length === 0 ? 'null' : contentJson(content, report),
+    tool_calls: calls.length === 0 ? undefined : `[${calls.join(',')}]`,
+  })
   return [...written, message]
 }
 

@@ -4,6 +4,7 @@ import {
   elements,
   type JsonText,
   type Loss,
+  type Members,
   member,
   members,
   object,
@@ -169,16 +170,12 @@ function writePart(part: Part, report: (loss: Loss) => void): JsonText | undefin
     case 'file':
       return writeMedia(part, report)
     case 'tool-call':
-      return typed('function_call', [
-        ['id', quote(part.tool)],
-        ['name', quote(part.name)],
-        ['args', part.args],
-      ])
+      return typed('function_call', { id: quote(part.tool), name: quote(part.name), args: part.args })
     case 'tool-reply':
-      return typed('function_response', [
-        ['id', quote(part.tool)],
-        ['response', writeResponse(part.status, part.parts, report)],
-      ])
+      return typed('function_response', {
+        id: quote(part.tool),
+        response: writeResponse(part.status, part.parts, report),
+      })
     case 'data':
       report(weakened('part.data'))
       return textPart(part.json)
@@ -190,24 +187,16 @@ function writePart(part: Part, report: (loss: Loss) => void): JsonText | undefin
 
 function writeMedia(part: Blob & { type: Media }, report: (loss: Loss) => void): JsonText | undefined {
   const mime = quote(part.mime ?? DEFAULT_MIME[part.type])
-  const name = part.name === undefined ? undefined : quote(part.name)
+  const name = quote(part.name)
   if (part.base64 !== undefined) {
-    return typed('inline_data', [
-      ['mime_type', mime],
-      ['data', quote(part.base64)],
-      ['display_name', name],
-    ])
+    return typed('inline_data', { mime_type: mime, data: quote(part.base64), display_name: name })
   }
   const uri = part.url ?? part.ref
   if (uri === undefined) {
     report(dropped(`part.${part.type}`, undefined, 'required'))
     return undefined
   }
-  return typed('file_data', [
-    ['file_uri', quote(uri)],
-    ['mime_type', mime],
-    ['display_name', name],
-  ])
+  return typed('file_data', { file_uri: quote(uri), mime_type: mime, display_name: name })
 }
 
 const DEFAULT_MIME: Readonly<Record<Media, string>> = {
@@ -224,7 +213,7 @@ function writeResponse(status: ToolStatus, parts: readonly Part[], report: (loss
   const [only] = parts
   const json = parts.length === 1 && only?.type === 'data' ? only.json : quote(plainText(parts, report))
   if (status === 'ok' && members(json).length > 0) return json
-  return object([[status === 'ok' ? 'output' : 'error', json]])
+  return object({ [status === 'ok' ? 'output' : 'error']: json })
 }
 
 /** The text of parts, one after the other on lines of their own; what is no text is reported. */
@@ -240,9 +229,6 @@ export function plainText(parts: readonly Part[], report: (loss: Loss) => void):
   return texts.join('\n')
 }
 
-function typed(type: string, entries: readonly (readonly [string, JsonText | undefined])[]): JsonText {
-  return object([
-    ['type', quote(type)],
-    [type, object(entries)],
-  ])
+function typed(type: string, entries: Members): JsonText {
+  return object({ type: quote(type), [type]: object(entries) })
 }

@@ -4,13 +4,13 @@ import { type JsonText, object, type Usage } from '../../src/model/index.ts'
 export function writeUsage(usage: Usage): JsonText | undefined {
   const { input, output, reasoning, cacheRead } = usage
   const sum = input === undefined || output === undefined ? undefined : input + output
-  const json = object([
-    ['prompt_tokens', count(input)],
-    ['completion_tokens', count(output)],
-    ['total_tokens', count(usage.total ?? sum)],
-    ['prompt_tokens_details', cacheRead === undefined ? undefined : `{"cached_tokens":${cacheRead}}`],
-    ['completion_tokens_details', reasoning === undefined ? undefined : `{"reasoning_tokens":${reasoning}}`],
-  ])
+  const json = object({
+    prompt_tokens: count(input),
+    completion_tokens: count(output),
+    total_tokens: count(usage.total ?? sum),
+    prompt_tokens_details: cacheRead === undefined ? undefined : `{"cached_tokens":${cacheRead}}`,
+    completion_tokens_details: reasoning === undefined ? undefined : `{"reasoning_tokens":${reasoning}}`,
+  })
   return json === '{}' ? undefined : json
 }
 

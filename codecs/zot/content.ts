@@ -121,19 +121,19 @@ function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefi
       return `{"type":"image","mime_type":${quote(part.mime ?? '')},"bytes":${numberJson(bytes ?? 0)}}`
     }
     case 'tool-call':
-      return object([
-        ['type', '"tool_call"'],
-        ['id', quote(part.tool)],
-        ['name', quote(part.name)],
-        ['args', part.args === '' ? '{}' : asJson(part.args)],
-      ])
+      return object({
+        type: '"tool_call"',
+        id: quote(part.tool),
+        name: quote(part.name),
+        args: part.args === '' ? '{}' : asJson(part.args),
+      })
     case 'tool-reply':
-      return object([
-        ['type', '"tool_result"'],
-        ['call_id', quote(part.tool)],
-        ['is_error', String(part.status !== 'ok')],
-        ['content', writeContent(part.parts, report)],
-      ])
+      return object({
+        type: '"tool_result"',
+        call_id: quote(part.tool),
+        is_error: String(part.status !== 'ok'),
+        content: writeContent(part.parts, report),
+      })
     case 'data':
       report(weakened('part.data'))
       return textBlock(part.json)

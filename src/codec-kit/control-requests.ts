@@ -1,6 +1,6 @@
 import type { BackContext, BackPorts } from '../contract/index.ts'
-import { isRecord, type JsonText, member, oneLine, parseObject, quote } from '../model/index.ts'
-import { type Entry, messageLine } from './lines.ts'
+import { isRecord, type JsonText, type Members, member, oneLine, parseObject, quote } from '../model/index.ts'
+import { messageLine } from './lines.ts'
 
 /** The answer to a control request, with its payload as raw JSON; undefined when the process ended without one. */
 export type ControlReply = { success: true; raw: JsonText } | { success: false; error: string } | undefined
@@ -21,8 +21,8 @@ export class ControlRequests {
   }
 
   /** Sends a control request; `then` is called once, with its answer. */
-  send(subtype: string, fields: readonly Entry[], then: (reply: ControlReply) => void): void {
-    this.sendRaw(messageLine([['subtype', quote(subtype)], ...fields]), then)
+  send(subtype: string, fields: Members, then: (reply: ControlReply) => void): void {
+    this.sendRaw(messageLine({ subtype: quote(subtype), ...fields }), then)
   }
 
   /** Sends a control request whose `request` is given as JSON. */

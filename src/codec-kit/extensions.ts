@@ -1,5 +1,4 @@
-import { type Ext, type JsonText, member, object, rest } from '../model/index.ts'
-import type { Entry } from './lines.ts'
+import { type Ext, type JsonText, type Members, member, object, type Pairs, rest } from '../model/index.ts'
 
 /** Reads and makes the `ext` of one protocol: the fields of its messages that the model has no place for. */
 export interface Extensions {
@@ -9,8 +8,8 @@ export interface Extensions {
   ownMember(ext: Ext | undefined, key: string): JsonText | undefined
   /** Makes an `ext` of a JSON object; undefined stays undefined. */
   toExt(json: JsonText | undefined): Ext | undefined
-  /** Makes an `ext` of the entries that have a value; undefined when none has. */
-  entriesExt(entries: Iterable<Entry>): Ext | undefined
+  /** Makes an `ext` of the members that have a value; undefined when none has. */
+  entriesExt(...groups: readonly (Members | Pairs)[]): Ext | undefined
   /** Makes an `ext` of the members of a message that are not in `known`; undefined when there are none. */
   unknownExt(json: JsonText, value: object, known: ReadonlySet<string>): Ext | undefined
 }
@@ -23,8 +22,8 @@ export function extensions(protocol: string): Extensions {
     ownExt,
     ownMember: (ext, key) => (ext?.protocol === protocol ? member(ext.json, key) : undefined),
     toExt,
-    entriesExt(entries) {
-      const json = object(entries)
+    entriesExt(...groups) {
+      const json = object(...groups)
       return json === '{}' ? undefined : { protocol, json }
     },
     unknownExt: (json, value, known) => toExt(unknownMembers(json, value, known)),

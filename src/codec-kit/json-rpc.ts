@@ -1,5 +1,5 @@
-import { isRecord, type JsonText, member, members, object, parseObject, quote } from '../model/index.ts'
-import { type Entry, messageLine } from './lines.ts'
+import { isRecord, type JsonText, type Members, member, members, object, parseObject, quote } from '../model/index.ts'
+import { messageLine } from './lines.ts'
 import { scalarText } from './scalar-text.ts'
 
 /** The codes of JSON-RPC 2.0, §5.1. */
@@ -62,33 +62,29 @@ export function withRpcId(line: string, id: JsonText): string {
 
 /** Writes the messages of one wire, each as a line. */
 export class RpcWriter {
-  readonly #head: readonly Entry[]
+  readonly #head: Members
 
   /** `jsonrpc: false` leaves out the member of that name, as some protocols do. */
   constructor({ jsonrpc = true }: { jsonrpc?: boolean } = {}) {
-    this.#head = jsonrpc ? [['jsonrpc', '"2.0"']] : []
+    this.#head = jsonrpc ? { jsonrpc: '"2.0"' } : {}
   }
 
   /** `more` are further members of the message. */
-  request(id: JsonText, method: string, params?: JsonText, more: readonly Entry[] = []): string {
-    return messageLine([...this.#head, ['id', id], ['method', quote(method)], ['params', params], ...more])
+  request(id: JsonText, method: string, params?: JsonText, more: Members = {}): string {
+    return messageLine({ ...this.#head, id, method: quote(method), params, ...more })
   }
 
   notification(method: string, params?: JsonText): string {
-    return messageLine([...this.#head, ['method', quote(method)], ['params', params]])
+    return messageLine({ ...this.#head, method: quote(method), params })
   }
 
   result(id: JsonText, result: JsonText): string {
-    return messageLine([...this.#head, ['id', id], ['result', result]])
+    return messageLine({ ...this.#head, id, result })
   }
 
   error(id: JsonText, code: number, message: string, data?: JsonText): string {
-    const error = messageLine([
-      ['code', String(code)],
-      ['message', quote(message)],
-      ['data', data],
-    ])
-    return messageLine([...this.#head, ['id', id], ['error', error]])
+    const error = messageLine({ code: String(code), message: quote(message), data })
+    return messageLine({ ...this.#head, id, error })
   }
 }
 
@@ -108,7 +104,7 @@ export class RpcCalls {
   }
 
   /** Calls a method and returns the call's id; `take` gets the answer, once. `more` are further members of the message. */
-  call(method: string, params: JsonText | undefined, take: TakeAnswer, more?: readonly Entry[]): JsonText {
+  call(method: string, params: JsonText | undefined, take: TakeAnswer, more?: Members): JsonText {
     this.#count += 1
     const id = String(this.#count)
     this.#open.set(id, { method, take })

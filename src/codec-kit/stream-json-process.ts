@@ -1,9 +1,8 @@
 import type { BackContext, BackPorts, CallEnd } from '../contract/index.ts'
-import { type Fault, fault, type JsonText } from '../model/index.ts'
+import { type Fault, fault, type JsonText, type Members } from '../model/index.ts'
 import { type DefaultFlags, hasFlag, withDefaultFlags } from './arguments.ts'
 import { type ControlReply, ControlRequests } from './control-requests.ts'
 import { Handshake } from './handshake.ts'
-import type { Entry } from './lines.ts'
 
 /** Facts of a program that reads and writes JSON lines with control messages. */
 export interface StreamJsonProgram {
@@ -16,7 +15,7 @@ export interface StreamJsonProgram {
   readonly flags: DefaultFlags
   readonly env?: Readonly<Record<string, string>>
   /** The members of `initialize`. */
-  readonly greeting: readonly Entry[]
+  readonly greeting: Members
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Carrier } from '../contract/index.ts'
 import { type Ext, isRecord, type JsonText, member, members, object, quote, rest } from '../model/index.ts'
-import type { Entry } from './lines.ts'
 
 /** The members of a message's `_meta` that hold the W3C trace context (Trace Context, Baggage). */
 const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
@@ -24,7 +23,7 @@ export function untraced(ext: Ext | undefined): Ext | undefined {
   const meta = ext && member(ext.json, '_meta')
   if (meta === undefined) return ext
   const kept = rest(meta, TRACE)
-  const json = object([...members(rest(ext!.json, META) ?? ''), ['_meta', kept]])
+  const json = object(members(rest(ext!.json, META) ?? ''), { _meta: kept })
   return json === '{}' ? undefined : { ...ext!, json }
 }
 
@@ -34,13 +33,8 @@ export function metaWith(
   other: JsonText | undefined,
 ): JsonText | undefined {
   if (traceparent === undefined) return other
-  const text = (value: string | undefined): JsonText | undefined => (value === undefined ? undefined : quote(value))
-  const trace: Entry[] = [
-    ['traceparent', text(traceparent)],
-    ['tracestate', text(tracestate)],
-    ['baggage', text(baggage)],
-  ]
-  return object([...members(rest(other ?? '', TRACE) ?? ''), ...trace])
+  const trace = { traceparent: quote(traceparent), tracestate: quote(tracestate), baggage: quote(baggage) }
+  return object(members(rest(other ?? '', TRACE) ?? ''), trace)
 }
 
 function isList(value: unknown): value is string {

@@ -116,13 +116,34 @@ export function elements(json: JsonText): JsonText[] {
   }
 }
 
-/** A JSON object from members whose values are raw JSON; members with an undefined value are left out. */
-export function object(entries: Iterable<readonly [string, JsonText | undefined]>): JsonText {
+/** The members of an object to write, as raw JSON; an undefined one is left out. */
+export type Members = Readonly<Record<string, JsonText | undefined>>
+
+/** The same in pairs, for members whose names are not known beforehand. */
+export type Pairs = Iterable<readonly [key: string, json: JsonText | undefined]>
+
+/** The members as pairs. */
+export function pairsOf(members: Members | Pairs): Pairs {
+  return isPairs(members) ? members : Object.entries(members)
+}
+
+function isPairs(members: object): members is Pairs {
+  return Symbol.iterator in members
+}
+
+/** A JSON object of these members, one group after the other. */
+export function object(...groups: readonly (Members | Pairs)[]): JsonText {
   let json = ''
-  for (const [key, value] of entries) {
-    if (value !== undefined) json += `${json === '' ? '' : ','}${quote(key)}:${value}`
+  for (const group of groups) {
+    if (isPairs(group)) for (const [key, value] of group) json = added(json, key, value)
+    else for (const key in group) json = added(json, key, group[key])
   }
   return `{${json}}`
+}
+
+function added(json: string, key: string, value: JsonText | undefined): string {
+  if (value === undefined) return json
+  return `${json}${json === '' ? '' : ','}${quote(key)}:${value}`
 }
 
 /** The members of an object whose keys are not in `known`, as one object; undefined when there are none. */
@@ -156,9 +177,12 @@ export function asJson(text: string): JsonText {
 /**
  * A string as JSON that is safe on every line protocol: U+2028, U+2029 and U+0085 are escaped, because some readers
  * split lines at them; lone surrogates are escaped by JSON.stringify itself. Most text needs neither and is only put
- * between quotes, in half the time of JSON.stringify and a search for separators.
+ * between quotes, in half the time of JSON.stringify and a search for separators. Undefined stays undefined.
  */
-export function quote(text: string): JsonText {
+export function quote(text: string): JsonText
+export function quote(text: string | undefined): JsonText | undefined
+export function quote(text: string | undefined): JsonText | undefined {
+  if (text === undefined) return undefined
   if (!NOT_PLAIN.test(text)) return `"${text}"`
   return escapeSeparators(JSON.stringify(text))
 }

@@ -24,8 +24,8 @@ function requests(recorded?: 'agent' | 'both') {
 describe('control requests', () => {
   test('are answered once, by their ids', () => {
     const { made, sent, replies, answer, take } = requests()
-    made.send('set_model', [['model', '"m"']], take)
-    made.send('interrupt', [], take)
+    made.send('set_model', { model: '"m"' }, take)
+    made.send('interrupt', {}, take)
     expect(sent).toEqual([
       { type: 'control_request', request_id: 'turnpike-b1', request: { subtype: 'set_model', model: 'm' } },
       { type: 'control_request', request_id: 'turnpike-b2', request: { subtype: 'interrupt' } },
@@ -45,7 +45,7 @@ describe('control requests', () => {
 
   test('without an answer are told so', () => {
     const { made, replies, take } = requests()
-    made.send('interrupt', [], take)
+    made.send('interrupt', {}, take)
     made.forget()
     made.forget()
     expect(replies).toEqual([undefined])
@@ -56,8 +56,8 @@ describe('control requests', () => {
     ['both', 'read'],
   ] as const)('of a recording (%s) are answered by their subtype, and one too many is %s', (recorded, stray) => {
     const { made, replies, answer, take } = requests(recorded)
-    made.send('initialize', [], take)
-    made.send('interrupt', [], take)
+    made.send('initialize', {}, take)
+    made.send('interrupt', {}, take)
     expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe('read')
     expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe(stray)
     expect(answer({ subtype: 'success', request_id: 'x', response: { subtype: 'initialize' } })).toBe('read')

@@ -9,7 +9,7 @@ const PROGRAM: StreamJsonProgram = {
   pinning: ['--session', '-s'],
   flags: [{ add: ['--format', 'json'] }],
   env: { SOME: '1' },
-  greeting: [['hooks', 'null']],
+  greeting: { hooks: 'null' },
 }
 const CLOSED: CallEnd = { why: 'closed', exitCode: 1 }
 
@@ -123,7 +123,7 @@ describe('the session', () => {
     greet()
     made.session = 'one'
     const seen: unknown[] = []
-    made.controls.send('interrupt', [], (reply) => seen.push(reply))
+    made.controls.send('interrupt', {}, (reply) => seen.push(reply))
     calls.length = 0
     made.restart('two')
     expect(seen).toEqual([undefined])
@@ -171,7 +171,7 @@ test('its death is told to everything that waits', () => {
   const reason = fault('agent-crashed', 'Gone.')
   const seen: unknown[] = []
   made.open()
-  made.controls.send('set_model', [], (reply) => seen.push(reply))
+  made.controls.send('set_model', {}, (reply) => seen.push(reply))
   made.handshake.whenDone(() => seen.push(made.dead))
   made.die(reason)
   expect(seen).toEqual([undefined, reason])

@@ -9,6 +9,7 @@ import {
   members,
   messagePattern,
   object,
+  pairsOf,
   parse,
   parseObject,
   quote,
@@ -37,6 +38,25 @@ describe('an object of raw members', () => {
         ['c', undefined],
       ]),
     ).toBe('{"b":1}')
+    expect(object({ a: undefined, b: '1', c: undefined })).toBe('{"b":1}')
+  })
+
+  test('has the members of an object as those of its pairs', () => {
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.option(value, { nil: undefined })), (given) => {
+        expect(object(given)).toBe(object(Object.entries(given)))
+        expect([...pairsOf(given)]).toEqual(Object.entries(given))
+      }),
+    )
+  })
+
+  test('has the groups one after the other', () => {
+    fc.assert(
+      fc.property(entries, entries, (one, other) => {
+        expect(object(one, {}, other)).toBe(object([...one, ...other]))
+      }),
+    )
+    expect(object({ a: '1' }, [['a', '2']], { a: undefined, b: '3' })).toBe('{"a":1,"a":2,"b":3}')
   })
 })
 

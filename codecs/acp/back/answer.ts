@@ -43,5 +43,5 @@ const READ_META: ReadonlySet<string> = new Set(['quota', 'turnpike'])
 /** The members of an answer to a prompt that nothing else is made of. */
 function extOfResult(json: JsonText): Ext | undefined {
   const others = members(rest(json, PROMPTED) ?? '{}').filter(([key]) => key !== '_meta')
-  return entriesExt([...others, ['_meta', rest(member(json, '_meta') ?? '{}', READ_META)]])
+  return entriesExt(others, { _meta: rest(member(json, '_meta') ?? '{}', READ_META) })
 }

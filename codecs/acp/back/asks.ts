@@ -63,20 +63,12 @@ export class Asks {
       ...(toolCall.title != null && { description: toolCall.title }),
       options: options.map(readOption),
     }
-    this.#ask(
+    this.#ask(turn, question, entriesExt({ content: member(json, 'content'), locations: member(json, 'locations') }), {
+      request: request.id,
       turn,
-      question,
-      entriesExt([
-        ['content', member(json, 'content')],
-        ['locations', member(json, 'locations')],
-      ]),
-      {
-        request: request.id,
-        turn,
-        cancelled: CANCELLED,
-        result: (reply) => this.#chosen(reply, question.options, () => turn.tools.deny(toolCall.toolCallId)),
-      },
-    )
+      cancelled: CANCELLED,
+      result: (reply) => this.#chosen(reply, question.options, () => turn.tools.deny(toolCall.toolCallId)),
+    })
   }
 
   /** Takes a request for input (Elicitation): a form, or a page that the user is to open. */
@@ -93,10 +85,7 @@ export class Asks {
     const open = { request: request.id, turn, cancelled: UNANSWERED }
     if (output.mode === 'url') {
       const message = `${output.message}\n${output.url}`
-      const page = entriesExt([
-        ['url', quote(output.url)],
-        ['elicitationId', quote(output.elicitationId)],
-      ])
+      const page = entriesExt({ url: quote(output.url), elicitationId: quote(output.elicitationId) })
       this.#ask(turn, { kind: 'input', message }, page, { ...open, result: urlResult })
       return
     }

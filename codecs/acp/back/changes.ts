@@ -84,7 +84,7 @@ export class Changes {
     if (!change) then()
     else if ('code' in change) then(change)
     else {
-      const params = object([['sessionId', quote(this.#session.id!)], ...change.fields])
+      const params = object({ sessionId: quote(this.#session.id!) }, change.fields)
       this.#connection.call(change.method, params, (answer) => {
         if (answer?.kind !== 'result') {
           then(answer ? { ...faultOfError(answer.error), code: 'invalid-request' } : this.#connection.dead)

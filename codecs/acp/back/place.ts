@@ -1,12 +1,20 @@
-import { dropped, type Entry } from '../../../src/codec-kit/index.ts'
-import { type JsonText, type Loss, type McpServer, object, quote, type TurnStart } from '../../../src/model/index.ts'
+import { dropped } from '../../../src/codec-kit/index.ts'
+import {
+  type JsonText,
+  type Loss,
+  type McpServer,
+  type Members,
+  object,
+  quote,
+  type TurnStart,
+} from '../../../src/model/index.ts'
 import type { Connection } from './connection.ts'
 
 /** The folders that a session works in, and its servers, as parameters of the request that opens it. */
 export interface Place {
   readonly cwd: string
   readonly folders: readonly string[]
-  readonly entries: readonly Entry[]
+  readonly entries: Members
 }
 
 /** The place in which a client works. */
@@ -26,11 +34,11 @@ export function placeOf(connection: Connection, wished: Wished, report: (loss: L
   return {
     cwd,
     folders,
-    entries: [
-      ['cwd', quote(cwd)],
-      ['mcpServers', `[${servers.join(',')}]`],
-      ['additionalDirectories', folders.length > 0 && takesFolders ? JSON.stringify(folders) : undefined],
-    ],
+    entries: {
+      cwd: quote(cwd),
+      mcpServers: `[${servers.join(',')}]`,
+      additionalDirectories: folders.length > 0 && takesFolders ? JSON.stringify(folders) : undefined,
+    },
   }
 }
 
@@ -56,12 +64,12 @@ function serversOf(
 }
 
 function serverJson(server: McpServer): JsonText {
-  const name: Entry = ['name', quote(server.name)]
+  const name = quote(server.name)
   if (server.type !== 'stdio') {
-    return object([['type', quote(server.type)], name, ['url', quote(server.url)], ['headers', pairs(server.headers)]])
+    return object({ type: quote(server.type), name, url: quote(server.url), headers: pairs(server.headers) })
   }
   const [command = '', ...args] = server.command
-  return object([name, ['command', quote(command)], ['args', JSON.stringify(args)], ['env', pairs(server.env)]])
+  return object({ name, command: quote(command), args: JSON.stringify(args), env: pairs(server.env) })
 }
 
 function pairs(record: Readonly<Record<string, string>>): JsonText {

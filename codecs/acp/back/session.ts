@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Entry, RpcAnswer } from '../../../src/codec-kit/index.ts'
+import type { RpcAnswer } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Fault, fault, type JsonText, object, quote } from '../../../src/model/index.ts'
+import { type Fault, fault, type JsonText, type Members, object, quote } from '../../../src/model/index.ts'
 import { ACP_CODES, faultOfError, textOfError } from '../errors.ts'
 import { SessionMade } from '../schema.ts'
 import type { Connection } from './connection.ts'
@@ -128,10 +128,10 @@ export class AgentSession {
 
   /** Makes a session, or a copy of `origin`. */
   #make(origin: string | undefined, done: Opened): void {
-    const of: Entry = ['sessionId', origin && quote(origin)]
     // Of one that has no prompt yet, anything but settings is the history.
     this.replays = true
-    this.#connection.call(origin === undefined ? 'session/new' : 'session/fork', this.#params([of]), (answer) => {
+    const params = this.#params({ sessionId: origin && quote(origin) })
+    this.#connection.call(origin === undefined ? 'session/new' : 'session/fork', params, (answer) => {
       if (answer?.kind !== 'result') {
         done(this.#refusal(answer, origin))
         return
@@ -150,7 +150,7 @@ export class AgentSession {
   #goOn(method: 'session/load' | 'session/resume', bound: string, done: Opened): void {
     this.opening = bound
     this.replays = method === 'session/load'
-    this.#connection.call(method, this.#params([['sessionId', quote(bound)]]), (answer) => {
+    this.#connection.call(method, this.#params({ sessionId: quote(bound) }), (answer) => {
       if (answer?.kind === 'result') {
         this.settings.opened(answer.result)
         const opened = (): void => {
@@ -176,8 +176,8 @@ export class AgentSession {
     return lost(`does not go on with its session "${bound}" (${why.message})`)
   }
 
-  #params(which: readonly Entry[]): JsonText {
-    return object([...which, ...this.place!.entries])
+  #params(which: Members): JsonText {
+    return object(which, this.place!.entries)
   }
 }
 

@@ -100,13 +100,13 @@ export class Settings {
   }
 
   #modeChange(mode: string): Change {
-    return { method: 'session/set_mode', fields: [['modeId', quote(mode)]], done: () => this.#isSet('mode', mode) }
+    return { method: 'session/set_mode', fields: { modeId: quote(mode) }, done: () => this.#isSet('mode', mode) }
   }
 
   #modelChange(wanted: string): Change {
     const named = this.#models!.availableModels?.find(({ modelId, name }) => modelId === wanted || name === wanted)
     const model = named?.modelId ?? wanted
-    return { method: 'session/set_model', fields: [['modelId', quote(model)]], done: () => this.#isSet('model', model) }
+    return { method: 'session/set_model', fields: { modelId: quote(model) }, done: () => this.#isSet('model', model) }
   }
 
   /** A mode or model that is also a config option has its value in both places. */

@@ -19,7 +19,7 @@ import { ownMember } from '../wire.ts'
 import type { Client } from './client.ts'
 import { elicitationOf } from './elicitation.ts'
 import { Permission } from './schema.ts'
-import { inputEntry, kindEntry, proposedEntry, unreported } from './tool-entries.ts'
+import { inputJson, kindJson, proposedJson, unreported } from './tool-entries.ts'
 import type { Work } from './work.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
@@ -62,21 +62,21 @@ export class Asks {
     const { tool, name, args, options } = question
     const known = tool === undefined ? undefined : view.tool(tool)
     const { description = known?.title } = question
-    const call = object([
-      ['toolCallId', quote(work.writer.tools.idOf(tool ?? `ask-${ask}`))],
-      ['title', quote(description ?? name)],
-      ['name', quote(name)],
-      kindEntry(known?.kind, unreported),
-      ['status', '"pending"'],
-      inputEntry(args),
-      proposedEntry(ownMember(ext, 'content')),
-      ['locations', listIn(ownMember(ext, 'locations'))],
-    ])
-    const params = object([
-      ['sessionId', quote(work.session.id)],
-      ['toolCall', call],
-      ['options', `[${options.map(optionJson).join(',')}]`],
-    ])
+    const call = object({
+      toolCallId: quote(work.writer.tools.idOf(tool ?? `ask-${ask}`)),
+      title: quote(description ?? name),
+      name: quote(name),
+      kind: kindJson(known?.kind, unreported),
+      status: '"pending"',
+      rawInput: inputJson(args),
+      content: proposedJson(ownMember(ext, 'content')),
+      locations: listIn(ownMember(ext, 'locations')),
+    })
+    const params = object({
+      sessionId: quote(work.session.id),
+      toolCall: call,
+      options: `[${options.map(optionJson).join(',')}]`,
+    })
     this.#request(ask, 'session/request_permission', params, work, (result) => approved(question, result))
   }
 
@@ -88,11 +88,13 @@ export class Asks {
       return
     }
     const { session, writer } = work
-    const params = object([
-      ['sessionId', quote(session.id)],
-      ['toolCallId', question.tool === undefined ? undefined : quote(writer.tools.idOf(question.tool))],
-      ...asked.entries,
-    ])
+    const params = object(
+      {
+        sessionId: quote(session.id),
+        toolCallId: question.tool === undefined ? undefined : quote(writer.tools.idOf(question.tool)),
+      },
+      asked.entries,
+    )
     this.#request(ask, 'elicitation/create', params, work, asked.read)
   }
 
@@ -135,9 +137,9 @@ function listIn(json: JsonText | undefined): JsonText | undefined {
 function optionJson({ id, kind, scope, label }: AskOption): JsonText {
   const once = scope === 'once'
   const word = kind === 'allow' ? (once ? 'Allow' : 'Always allow') : once ? 'Reject' : 'Always reject'
-  return object([
-    ['optionId', quote(id)],
-    ['name', quote(label ?? word)],
-    ['kind', quote(`${kind === 'allow' ? 'allow' : 'reject'}_${once ? 'once' : 'always'}`)],
-  ])
+  return object({
+    optionId: quote(id),
+    name: quote(label ?? word),
+    kind: quote(`${kind === 'allow' ? 'allow' : 'reject'}_${once ? 'once' : 'always'}`),
+  })
 }

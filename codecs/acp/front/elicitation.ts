@@ -1,10 +1,11 @@
 import * as v from 'valibot'
-import type { Entry } from '../../../src/codec-kit/index.ts'
+
 import {
   type AskReply,
   type Ext,
   isRecord,
   type JsonText,
+  type Members,
   member,
   parseObject,
   type Question,
@@ -18,7 +19,7 @@ type Input = Extract<Question, { kind: 'input' }>
 
 /** A question for input as a client is asked (Elicitation): parameters, and how its result is read. */
 export interface Elicitation {
-  readonly entries: readonly Entry[]
+  readonly entries: Members
   read(result: JsonText | undefined): AskReply
 }
 
@@ -39,20 +40,16 @@ export function elicitationOf(
 ): Elicitation | undefined {
   const url = ownMember(ext, 'url')
   if (shows?.urls && url !== undefined) {
-    const entries: Entry[] = [
-      ['mode', '"url"'],
-      ['message', quote(message.slice(0, message.lastIndexOf('\n')))],
-      ['url', url],
-      ['elicitationId', ownMember(ext, 'elicitationId')],
-    ]
+    const entries: Members = {
+      mode: '"url"',
+      message: quote(message.slice(0, message.lastIndexOf('\n'))),
+      url,
+      elicitationId: ownMember(ext, 'elicitationId'),
+    }
     return { entries, read: opened }
   }
   if (!shows?.forms || !isForm(schema)) return undefined
-  const entries: Entry[] = [
-    ['mode', '"form"'],
-    ['message', quote(message)],
-    ['requestedSchema', schema ?? ANY_ANSWER],
-  ]
+  const entries: Members = { mode: '"form"', message: quote(message), requestedSchema: schema ?? ANY_ANSWER }
   return { entries, read: filledIn }
 }
 

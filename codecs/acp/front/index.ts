@@ -103,10 +103,10 @@ export class AcpFront implements FrontLink {
     const { mode, options, commands, title } = changed
     changeOffers(session, changed)
     const updates = this.#updates(session)
-    if (mode !== undefined) updates.write('current_mode_update', [['currentModeId', JSON.stringify(mode)]])
-    if (options) updates.write('config_option_update', [['configOptions', optionsJson(session, this.#client)]])
-    if (commands) updates.write('available_commands_update', [['availableCommands', commandsJson(session)]])
-    if (title !== undefined) updates.write('session_info_update', [['title', JSON.stringify(title)]])
+    if (mode !== undefined) updates.write('current_mode_update', { currentModeId: JSON.stringify(mode) })
+    if (options) updates.write('config_option_update', { configOptions: optionsJson(session, this.#client) })
+    if (commands) updates.write('available_commands_update', { availableCommands: commandsJson(session) })
+    if (title !== undefined) updates.write('session_info_update', { title: JSON.stringify(title) })
   }
 
   #updates({ id }: Session): Updates {

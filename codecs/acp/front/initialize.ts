@@ -27,25 +27,19 @@ export function initialized(client: Client): JsonText {
   const servers = flag('start.mcpServers')
   const prompt = `{"image":${flag('part.image')},"audio":${flag('part.audio')},"embeddedContext":true}`
   const folders = carries(client, 'start.folders') ? ',"additionalDirectories":{}' : ''
-  return object([
-    ['protocolVersion', String(PROTOCOL_VERSION)],
-    [
-      'agentCapabilities',
-      object([
-        ['loadSession', 'true'],
-        ['promptCapabilities', prompt],
-        ['mcpCapabilities', `{"http":${servers},"sse":${servers}}`],
-        ['sessionCapabilities', `{"list":{},"delete":{},"resume":{},"close":{},"fork":{}${folders}}`],
-      ]),
-    ],
-    [
-      'agentInfo',
-      object([
-        ['name', quote(NAME)],
-        ['title', quote(client.agent === undefined ? 'Turnpike' : `${client.agent} (Turnpike)`)],
-        ['version', quote(VERSION)],
-      ]),
-    ],
-    ['authMethods', '[]'],
-  ])
+  return object({
+    protocolVersion: String(PROTOCOL_VERSION),
+    agentCapabilities: object({
+      loadSession: 'true',
+      promptCapabilities: prompt,
+      mcpCapabilities: `{"http":${servers},"sse":${servers}}`,
+      sessionCapabilities: `{"list":{},"delete":{},"resume":{},"close":{},"fork":{}${folders}}`,
+    }),
+    agentInfo: object({
+      name: quote(NAME),
+      title: quote(client.agent === undefined ? 'Turnpike' : `${client.agent} (Turnpike)`),
+      version: quote(VERSION),
+    }),
+    authMethods: '[]',
+  })
 }

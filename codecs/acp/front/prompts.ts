@@ -1,4 +1,4 @@
-import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import type { Answer, Carrier } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -7,6 +7,7 @@ import {
   type Id,
   type JsonText,
   type Loss,
+  type Members,
   object,
   type Part,
   quote,
@@ -152,11 +153,11 @@ export class Prompts {
       if (!exact && !isCancelled) {
         this.#report(weakened('end.stop', undefined, 'too-narrow'), work)
       }
-      const entries: Entry[] = [
-        ['stopReason', quote(isCancelled ? 'cancelled' : reason)],
-        ['usage', usageJson(view.usage)],
+      const entries: Members = {
+        stopReason: quote(isCancelled ? 'cancelled' : reason),
+        usage: usageJson(view.usage),
         ...this.#meta(work, undefined, view.usage?.costUsd),
-      ]
+      }
       this.#requests.answer(work.request, messageLine(entries, ownExt(ext)))
     }
     this.#settle(work.session)
@@ -167,14 +168,14 @@ export class Prompts {
   }
 
   /** The turn's name in the gateway, what it cost, and its losses. */
-  #meta(work: Work, ext: Ext | undefined, costUsd?: number): Entry[] {
+  #meta(work: Work, ext: Ext | undefined, costUsd?: number): Members {
     const losses = this.#client.ports.losses(work.exchange)
-    const own = object([
-      ['turn', quote(work.runs ?? work.turn)],
-      ['costUsd', costUsd === undefined ? undefined : String(costUsd)],
-      ['losses', losses.length === 0 ? undefined : JSON.stringify(losses)],
-    ])
-    return [['_meta', messageLine([['turnpike', own]], ownExt(ext))]]
+    const own = object({
+      turn: quote(work.runs ?? work.turn),
+      costUsd: costUsd === undefined ? undefined : String(costUsd),
+      losses: losses.length === 0 ? undefined : JSON.stringify(losses),
+    })
+    return { _meta: messageLine({ turnpike: own }, ownExt(ext)) }
   }
 
   #settle(session: Session): void {
@@ -190,12 +191,12 @@ function usageJson(usage: Usage = {}): JsonText | undefined {
   const { input, output, total, reasoning, cacheRead, cacheWrite } = usage
   if (input === undefined || output === undefined) return undefined
   const count = (value: number | undefined): JsonText | undefined => (value === undefined ? undefined : String(value))
-  return object([
-    ['inputTokens', String(input)],
-    ['outputTokens', String(output)],
-    ['totalTokens', String(total ?? input + output)],
-    ['thoughtTokens', count(reasoning)],
-    ['cachedReadTokens', count(cacheRead)],
-    ['cachedWriteTokens', count(cacheWrite)],
-  ])
+  return object({
+    inputTokens: String(input),
+    outputTokens: String(output),
+    totalTokens: String(total ?? input + output),
+    thoughtTokens: count(reasoning),
+    cachedReadTokens: count(cacheRead),
+    cachedWriteTokens: count(cacheWrite),
+  })
 }

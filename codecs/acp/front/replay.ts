@@ -1,7 +1,7 @@
 import type { Message, Part } from '../../../src/model/index.ts'
 import { quote } from '../../../src/model/index.ts'
 import { ALL_KINDS, writeBlock } from '../content.ts'
-import { endEntry, inputEntry, resultEntries, unreported } from './tool-entries.ts'
+import { endJson, inputJson, resultMembers, unreported } from './tool-entries.ts'
 import type { ChunkKind, Updates } from './updates.ts'
 
 /** Writes a transcript as the updates that show it (Loading Sessions). What has no place in them is left out. */
@@ -22,20 +22,20 @@ function write(part: Part, kind: ChunkKind, message: string, updates: Updates): 
       if (part.text !== '') updates.text('agent_thought_chunk', part.text, message)
       return
     case 'tool-call':
-      updates.write('tool_call', [
-        ['toolCallId', quote(`h.${part.tool}`)],
-        ['title', quote(part.name)],
-        ['name', quote(part.name)],
-        ['status', '"completed"'],
-        inputEntry(part.args),
-      ])
+      updates.write('tool_call', {
+        toolCallId: quote(`h.${part.tool}`),
+        title: quote(part.name),
+        name: quote(part.name),
+        status: '"completed"',
+        rawInput: inputJson(part.args),
+      })
       return
     case 'tool-reply':
-      updates.write('tool_call_update', [
-        ['toolCallId', quote(`h.${part.tool}`)],
-        endEntry(part.status, unreported),
-        ...resultEntries(part.parts, unreported),
-      ])
+      updates.write('tool_call_update', {
+        toolCallId: quote(`h.${part.tool}`),
+        status: endJson(part.status, unreported),
+        ...resultMembers(part.parts, unreported),
+      })
       return
     default: {
       const block = writeBlock(part, ALL_KINDS, unreported)

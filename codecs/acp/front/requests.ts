@@ -1,5 +1,5 @@
 import { RPC_CODES } from '../../../src/codec-kit/index.ts'
-import { type Fault, fault, type JsonText, object, quote } from '../../../src/model/index.ts'
+import { type Fault, fault, type JsonText, type Members, object, quote } from '../../../src/model/index.ts'
 import { ACP_CODES, rpcCodeOf } from '../errors.ts'
 import type { Client } from './client.ts'
 
@@ -34,7 +34,7 @@ export class Requests {
   }
 
   /** Answers with what went wrong; `more` are further members of the error's data. */
-  fail(request: Request, why: Fault, more: readonly (readonly [string, JsonText | undefined])[] = []): void {
+  fail(request: Request, why: Fault, more: Members = {}): void {
     if (this.#open.delete(request)) this.#error(request.id, rpcCodeOf(why.code), why, more)
   }
 
@@ -54,7 +54,7 @@ export class Requests {
   /** Writes a fault that no exchange owns. */
   fault(why: Fault): void {
     const { id, code } = this.#refused ?? { id: 'null', code: RPC_CODES.parse }
-    this.#error(id, code, why, [])
+    this.#error(id, code, why, {})
   }
 
   /** The client gives up a request (`$/cancel_request`). */
@@ -70,14 +70,9 @@ export class Requests {
     }
   }
 
-  #error(
-    id: JsonText,
-    code: number,
-    { code: word, message, retryable }: Fault,
-    more: readonly (readonly [string, JsonText | undefined])[],
-  ): void {
+  #error(id: JsonText, code: number, { code: word, message, retryable }: Fault, more: Members): void {
     const { ports, writer } = this.#client
-    const data = object([['code', quote(word)], ['retryable', String(retryable)], ...more])
+    const data = object({ code: quote(word), retryable: String(retryable) }, more)
     ports.send(writer.error(id, code, message, data))
   }
 }

@@ -1,6 +1,7 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type Fault,
+  type Members,
   object,
   quote,
   type SessionInfo,
@@ -33,14 +34,14 @@ export class Sessions {
   /** `session/new`. The store knows the session from its first prompt on. */
   create(request: Request, work: NewSession): void {
     const session = newSession(this.#client.ports.newId(), work)
-    this.#open(request, session, [['sessionId', quote(session.id)]])
+    this.#open(request, session, { sessionId: quote(session.id) })
   }
 
   /** `session/load`: the transcript is replayed before the answer. `session/resume` does without. */
   reopen(request: Request, id: string, work: NewSession, replays: boolean): void {
     this.#find(request, id, (found) => {
       if (replays) replay(found?.messages ?? [], new Updates(this.#client.ports.send, id))
-      this.#open(request, newSession(id, work), [])
+      this.#open(request, newSession(id, work), {})
     })
   }
 
@@ -48,7 +49,7 @@ export class Sessions {
   fork(request: Request, id: string, work: NewSession): void {
     this.#find(request, id, (found) => {
       const copy = newSession(this.#client.ports.newId(), work)
-      const open = (): void => this.#open(request, copy, [['sessionId', quote(copy.id)]])
+      const open = (): void => this.#open(request, copy, { sessionId: quote(copy.id) })
       if (!found) open()
       else {
         this.#gateway.ask({ type: 'session-fork', id: found.id }, copy.id, (reply) => {
@@ -104,13 +105,13 @@ export class Sessions {
   }
 
   /** Answers when the agent's offers are known. No update of a new session comes before that. */
-  #open(request: Request, session: Session, entries: readonly Entry[]): void {
+  #open(request: Request, session: Session, entries: Members): void {
     this.#offers(session, () => {
       this.#client.sessions.set(session.id, session)
-      this.#requests.answer(request, messageLine([...entries, ...settingEntries(session, this.#client)]))
+      this.#requests.answer(request, messageLine({ ...entries, ...settingEntries(session, this.#client) }))
       if (session.offers.commands === undefined) return
       const updates = new Updates(this.#client.ports.send, session.id)
-      updates.write('available_commands_update', [['availableCommands', commandsJson(session)]])
+      updates.write('available_commands_update', { availableCommands: commandsJson(session) })
     })
   }
 
@@ -154,12 +155,12 @@ export class Sessions {
 
 /** A session as it is listed; one of a client without a folder is at the root. */
 function listed({ session, cwd = '/', title, usedAt }: SessionInfo): string {
-  return object([
-    ['sessionId', quote(session)],
-    ['cwd', quote(cwd)],
-    ['title', title === undefined ? undefined : quote(title)],
-    ['updatedAt', quote(new Date(usedAt).toISOString())],
-  ])
+  return object({
+    sessionId: quote(session),
+    cwd: quote(cwd),
+    title: quote(title),
+    updatedAt: quote(new Date(usedAt).toISOString()),
+  })
 }
 
 function isUnknown({ code }: Fault): boolean {

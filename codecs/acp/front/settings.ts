@@ -1,6 +1,6 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
   type JsonText,
+  type Members,
   type OfferedChoice,
   type OfferedOption,
   type Offers,
@@ -58,21 +58,17 @@ export function mistakeIn(
 }
 
 /** The settings of a session as members of the answer that opens it; nothing where the agent offers none. */
-export function settingEntries(session: Session, client: Client): Entry[] {
+export function settingEntries(session: Session, client: Client): Members {
   const { mode, modes = [], options = [] } = session.offers
-  return [
-    ['modes', mode === undefined || modes.length === 0 ? undefined : modesJson(mode, modes)],
-    ['configOptions', options.length === 0 ? undefined : optionsJson(session, client)],
-  ]
+  return {
+    modes: mode === undefined || modes.length === 0 ? undefined : modesJson(mode, modes),
+    configOptions: options.length === 0 ? undefined : optionsJson(session, client),
+  }
 }
 
 function modesJson(mode: string, modes: NonNullable<Offers['modes']>): JsonText {
   const available = modes.map(({ id, name = id, description }) =>
-    object([
-      ['id', quote(id)],
-      ['name', quote(name)],
-      ['description', maybe(description)],
-    ]),
+    object({ id: quote(id), name: quote(name), description: quote(description) }),
   )
   return `{"currentModeId":${quote(mode)},"availableModes":[${available.join(',')}]}`
 }
@@ -85,15 +81,15 @@ export function optionsJson({ offers: { options = [] } }: Session, { shows }: Cl
 
 function optionJson(option: OfferedOption): JsonText {
   const { id, name = id, description, category } = option
-  return object([
-    ['id', quote(id)],
-    ['name', quote(name)],
-    ['description', maybe(description)],
-    ['category', maybe(category === 'effort' ? 'thought_level' : category)],
-    ['type', quote(option.type)],
-    ['currentValue', JSON.stringify(option.value)],
-    ['options', option.type === 'select' ? choicesJson(option.choices) : undefined],
-  ])
+  return object({
+    id: quote(id),
+    name: quote(name),
+    description: quote(description),
+    category: quote(category === 'effort' ? 'thought_level' : category),
+    type: quote(option.type),
+    currentValue: JSON.stringify(option.value),
+    options: option.type === 'select' ? choicesJson(option.choices) : undefined,
+  })
 }
 
 /** Choices in a list, or in a list of their groups when they have any. */
@@ -108,25 +104,17 @@ function choicesJson(choices: readonly OfferedChoice[]): JsonText {
 }
 
 function choiceJson({ value, name = value, description }: OfferedChoice): JsonText {
-  return object([
-    ['value', quote(value)],
-    ['name', quote(name)],
-    ['description', maybe(description)],
-  ])
+  return object({ value: quote(value), name: quote(name), description: quote(description) })
 }
 
 /** The slash commands of a session, in the form for its client. */
 export function commandsJson({ offers: { commands = [] } }: Session): JsonText {
   const list = commands.map(({ name, description = '', hint }) =>
-    object([
-      ['name', quote(name)],
-      ['description', quote(description)],
-      ['input', hint === undefined ? undefined : `{"hint":${quote(hint)}}`],
-    ]),
+    object({
+      name: quote(name),
+      description: quote(description),
+      input: hint === undefined ? undefined : `{"hint":${quote(hint)}}`,
+    }),
   )
   return `[${list.join(',')}]`
-}
-
-function maybe(text: string | undefined): JsonText | undefined {
-  return text === undefined ? undefined : quote(text)
 }

@@ -1,5 +1,13 @@
-import { dropped, type Entry, weakened } from '../../../src/codec-kit/index.ts'
-import { asJson, type JsonText, type Loss, type Part, quote, type ToolStatus } from '../../../src/model/index.ts'
+import { dropped, weakened } from '../../../src/codec-kit/index.ts'
+import {
+  asJson,
+  type JsonText,
+  type Loss,
+  type Members,
+  type Part,
+  quote,
+  type ToolStatus,
+} from '../../../src/model/index.ts'
 import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
 import { readToolContent } from '../tools.ts'
 
@@ -21,37 +29,37 @@ const KINDS: ReadonlySet<string> = new Set([
 export type Report = (loss: Loss) => void
 
 /** The kind of a tool, where the protocol knows it. */
-export function kindEntry(kind: string | undefined, report: Report): Entry {
+export function kindJson(kind: string | undefined, report: Report): JsonText | undefined {
   const known = kind !== undefined && KINDS.has(kind)
   if (kind !== undefined && !known) report(dropped('tool.kind', undefined, 'unknown'))
-  return ['kind', known ? quote(kind) : undefined]
+  return known ? quote(kind) : undefined
 }
 
 /** The arguments of a call as they are; text that is no JSON is a string. */
-export function inputEntry(args: JsonText): Entry {
-  return ['rawInput', args === '' ? undefined : asJson(args)]
+export function inputJson(args: JsonText): JsonText | undefined {
+  return args === '' ? undefined : asJson(args)
 }
 
 /** The status of an ended call. The protocol has no status for one that was denied or cancelled. */
-export function endEntry(status: ToolStatus, report: Report): Entry {
+export function endJson(status: ToolStatus, report: Report): JsonText {
   if (status === 'denied' || status === 'cancelled') report(weakened('tool-end', 'status', 'too-narrow'))
-  return ['status', status === 'ok' ? '"completed"' : '"failed"']
+  return status === 'ok' ? '"completed"' : '"failed"'
 }
 
 /** The content of a call, its diffs as such. The first JSON among its parts is its raw output. */
-export function resultEntries(parts: readonly Part[], report: Report): Entry[] {
+export function resultMembers(parts: readonly Part[], report: Report): Pick<Members, 'content' | 'rawOutput'> {
   const data = parts.find((part) => part.type === 'data' && part.ext === undefined)
   if (data?.type === 'data' && data.mime !== undefined) report(weakened('part.data', 'mime'))
   const content = parts.flatMap((part) => (part === data ? [] : (contentJson(part, report) ?? [])))
-  return [
-    ['content', content.length === 0 ? undefined : `[${content.join(',')}]`],
-    ['rawOutput', data?.type === 'data' ? data.json : undefined],
-  ]
+  return {
+    content: content.length === 0 ? undefined : `[${content.join(',')}]`,
+    rawOutput: data?.type === 'data' ? data.json : undefined,
+  }
 }
 
 /** The content that a call is to have, as its agent showed it with a question: without output of terminals. */
-export function proposedEntry(content: JsonText | undefined): Entry {
-  return resultEntries(readToolContent(content).parts, unreported)[0]!
+export function proposedJson(content: JsonText | undefined): JsonText | undefined {
+  return resultMembers(readToolContent(content).parts, unreported).content
 }
 
 /** Ignores losses: other code reports them, or no client is there to hear of them. */

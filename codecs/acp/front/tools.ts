@@ -1,15 +1,16 @@
-import { type Entry, isDropped, weakened } from '../../../src/codec-kit/index.ts'
+import { isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Ext,
   type Id,
   type JsonText,
+  type Members,
   quote,
   type ToolView,
   type TurnView,
 } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
-import { endEntry, inputEntry, kindEntry, type Report, resultEntries } from './tool-entries.ts'
+import { endJson, inputJson, kindJson, type Report, resultMembers } from './tool-entries.ts'
 import type { Updates } from './updates.ts'
 
 /** The most text of a running tool that is shown, in UTF-16 units: each update repeats all of it. */
@@ -39,12 +40,12 @@ export class ToolWriter {
 
   /** `tool_call` of a call whose arguments are still being written. */
   start({ tool, name, kind, title, ext }: EventOf<'tool-start'>): void {
-    this.#announce(tool, name, kind, title, [['status', '"pending"']], ext)
+    this.#announce(tool, name, kind, title, { status: '"pending"' }, ext)
   }
 
   /** The whole arguments of a call, which runs from here on. */
   call({ tool, name, args, ext }: EventOf<'tool-call'>, view: TurnView): void {
-    const more: Entry[] = [['status', '"in_progress"'], inputEntry(args)]
+    const more: Members = { status: '"in_progress"', rawInput: inputJson(args) }
     if (this.#announced.has(tool)) this.#update(tool, more, ownExt(ext))
     else {
       const known = view.tool(tool)
@@ -63,7 +64,7 @@ export class ToolWriter {
     }
     this.#progress.set(tool, text)
     const shown = text === '' ? others : [{ type: 'text', text } as const, ...others]
-    this.#update(tool, resultEntries(shown, this.#report), ownExt(ext))
+    this.#update(tool, resultMembers(shown, this.#report), ownExt(ext))
   }
 
   /** The end of a call; one that was dropped while its arguments were written has only failed. */
@@ -72,10 +73,14 @@ export class ToolWriter {
     this.#progress.delete(tool)
     if (known && !this.#announced.has(tool)) {
       if (isDropped(known)) return
-      this.#announce(tool, known.name, known.kind, known.title, [inputEntry(known.args)], undefined)
+      this.#announce(tool, known.name, known.kind, known.title, { rawInput: inputJson(known.args) }, undefined)
     }
-    const entries = [endEntry(status, known && isDropped(known) ? () => {} : this.#report), ...lateInput(known)]
-    this.#update(tool, [...entries, ...resultEntries(parts, this.#report)], ownExt(ext))
+    const entries: Members = {
+      status: endJson(status, known && isDropped(known) ? () => {} : this.#report),
+      rawInput: lateInput(known),
+      ...resultMembers(parts, this.#report),
+    }
+    this.#update(tool, entries, ownExt(ext))
   }
 
   #announce(
@@ -83,26 +88,26 @@ export class ToolWriter {
     name: string,
     kind: string | undefined,
     title: string | undefined,
-    more: readonly Entry[],
+    more: Members,
     ext: Ext | undefined,
   ): void {
     this.#announced.add(tool)
-    const entries: Entry[] = [
-      ['toolCallId', quote(this.idOf(tool))],
-      ['title', quote(title ?? name)],
-      ['name', quote(name)],
-      kindEntry(kind, this.#report),
+    const entries: Members = {
+      toolCallId: quote(this.idOf(tool)),
+      title: quote(title ?? name),
+      name: quote(name),
+      kind: kindJson(kind, this.#report),
       ...more,
-    ]
+    }
     this.#updates.write('tool_call', entries, ownExt(ext))
   }
 
-  #update(tool: Id, entries: readonly Entry[], extra: JsonText | undefined): void {
-    this.#updates.write('tool_call_update', [['toolCallId', quote(this.idOf(tool))], ...entries], extra)
+  #update(tool: Id, entries: Members, extra: JsonText | undefined): void {
+    this.#updates.write('tool_call_update', { toolCallId: quote(this.idOf(tool)), ...entries }, extra)
   }
 }
 
 /** The arguments of a call that came in pieces only. */
-function lateInput(tool: ToolView | undefined): Entry[] {
-  return tool && !tool.called && !isDropped(tool) ? [inputEntry(tool.args)] : []
+function lateInput(tool: ToolView | undefined): JsonText | undefined {
+  return tool && !tool.called && !isDropped(tool) ? inputJson(tool.args) : undefined
 }

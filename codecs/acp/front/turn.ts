@@ -5,7 +5,6 @@ import {
   type Loss,
   member,
   members,
-  object,
   oneLine,
   type Part,
   parseObject,
@@ -148,7 +147,7 @@ export class TurnWriter {
   #plan({ json, ext }: EventOf<'plan'>): void {
     const entries = planEntries(json)
     if (entries === undefined) this.#report(dropped('plan', undefined, 'unknown'))
-    else this.#updates.write('plan', [['entries', entries]], ownExt(ext))
+    else this.#updates.write('plan', { entries }, ownExt(ext))
   }
 
   /** The cost of the session, with the context window of an agent of this protocol; tokens are in the answer. */
@@ -161,12 +160,7 @@ export class TurnWriter {
       return
     }
     const cost = costUsd === undefined ? undefined : `{"amount":${costUsd},"currency":"USD"}`
-    const entries = [
-      ['used', used],
-      ['size', size],
-      ['cost', cost],
-    ] as const
-    this.#updates.write('usage_update', entries, rest(window, WINDOW))
+    this.#updates.write('usage_update', { used, size, cost }, rest(window, WINDOW))
   }
 
   /** A notice, to clients that show them. That an answer is empty they see. */
@@ -176,11 +170,7 @@ export class TurnWriter {
       this.#report(dropped('notice'))
       return
     }
-    const entries = [
-      ['severity', quote(severity)],
-      ['title', quote(text)],
-      ['_meta', object([['turnpike', `{"code":${quote(code)}}`]])],
-    ] as const
+    const entries = { severity: quote(severity), title: quote(text), _meta: `{"turnpike":{"code":${quote(code)}}}` }
     this.#updates.write('notice', entries, ownExt(ext))
   }
 

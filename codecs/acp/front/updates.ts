@@ -1,5 +1,5 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
-import { type JsonText, quote } from '../../../src/model/index.ts'
+import { messageLine } from '../../../src/codec-kit/index.ts'
+import { type JsonText, type Members, quote } from '../../../src/model/index.ts'
 
 /** The updates that carry a piece of a message. */
 export type ChunkKind = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk'
@@ -22,16 +22,12 @@ export class Updates {
 
   /** A piece of a message; `extra` are further members of the update. */
   chunk(kind: ChunkKind, content: JsonText, message: string, extra?: JsonText): void {
-    const entries: Entry[] = [
-      ['content', content],
-      ['messageId', quote(message)],
-    ]
-    this.write(kind, entries, extra)
+    this.write(kind, { content, messageId: quote(message) }, extra)
   }
 
   /** Any update; `extra` are further members of it. */
-  write(kind: string, entries: readonly Entry[], extra?: JsonText): void {
-    this.raw(messageLine([['sessionUpdate', quote(kind)], ...entries], extra))
+  write(kind: string, entries: Members, extra?: JsonText): void {
+    this.raw(messageLine({ sessionUpdate: quote(kind), ...entries }, extra))
   }
 
   /** An update that is written already. It has no line end. */

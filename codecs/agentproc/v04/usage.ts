@@ -28,5 +28,5 @@ export function readUsage(json: JsonText, report: (loss: Loss) => void): { usage
 /** The members of a usage object for what is known; an estimate says so. */
 export function writeUsage(usage: Usage, estimated: boolean): JsonText {
   const counts = ENTRIES.map(([key, name]) => [name, usage[key]?.toString()] as const)
-  return object([...counts, ['estimated', estimated ? 'true' : undefined]])
+  return object(counts, { estimated: estimated ? 'true' : undefined })
 }

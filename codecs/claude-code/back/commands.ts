@@ -58,11 +58,11 @@ function configure(
         process.model.now = model
         done({})
       }
-      process.controls.send('set_model', [['model', quote(model)]], orFail(kept))
+      process.controls.send('set_model', { model: quote(model) }, orFail(kept))
     }
   }
   if (mode === undefined) setModel()
-  else process.controls.send('set_permission_mode', [['mode', quote(mode)]], orFail(setModel))
+  else process.controls.send('set_permission_mode', { mode: quote(mode) }, orFail(setModel))
 }
 
 const GONE = fault('agent-crashed', "The agent's process ended before it had answered; try again.")

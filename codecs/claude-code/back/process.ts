@@ -15,7 +15,7 @@ const PROGRAM: StreamJsonProgram = {
     { add: ['--include-partial-messages'] },
     { add: ['--permission-prompt-tool', 'stdio'] },
   ],
-  greeting: [['hooks', 'null']],
+  greeting: { hooks: 'null' },
 }
 
 /** True when the configured arguments themselves say which session the process works in. */

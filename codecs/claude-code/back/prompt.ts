@@ -28,12 +28,7 @@ export function userLine(parts: readonly Part[], extra: JsonText | undefined, re
   const blocks = parts.flatMap((part) => blockJson(part, report) ?? [])
   const content = blocks.length === 0 ? textBlock('') : blocks.join(',')
   return messageLine(
-    [
-      ['type', '"user"'],
-      ['session_id', '""'],
-      ['message', `{"role":"user","content":[${content}]}`],
-      ['parent_tool_use_id', 'null'],
-    ],
+    { type: '"user"', session_id: '""', message: `{"role":"user","content":[${content}]}`, parent_tool_use_id: 'null' },
     extra,
   )
 }
@@ -66,11 +61,11 @@ function blockJson(part: Part, report: (loss: Loss) => void): JsonText | undefin
 function sourceJson({ type, mime, base64, url }: Blob & { type: string }): JsonText | undefined {
   if (url !== undefined) return `{"type":"url","url":${quote(url)}}`
   if (base64 === undefined) return undefined
-  return object([
-    ['type', '"base64"'],
-    ['media_type', quote(mime ?? (type === 'image' ? 'image/png' : 'application/pdf'))],
-    ['data', quote(base64)],
-  ])
+  return object({
+    type: '"base64"',
+    media_type: quote(mime ?? (type === 'image' ? 'image/png' : 'application/pdf')),
+    data: quote(base64),
+  })
 }
 
 function textBlock(text: string): JsonText {

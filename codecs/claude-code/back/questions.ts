@@ -105,18 +105,18 @@ function consent(reply: AskReply, args: JsonText, suggestions: readonly JsonText
   if (reply.kind !== 'approval') return undefined
   const suggested = suggestions[Number(/^allow-(\d+)$/.exec(reply.option)?.[1] ?? 0) - 1]
   if (reply.option === 'allow' || suggested !== undefined) {
-    const json = object([
-      ['behavior', '"allow"'],
-      ['updatedInput', reply.edited ?? args],
-      ['updatedPermissions', suggested === undefined ? undefined : `[${suggested}]`],
-    ])
+    const json = object({
+      behavior: '"allow"',
+      updatedInput: reply.edited ?? args,
+      updatedPermissions: suggested === undefined ? undefined : `[${suggested}]`,
+    })
     return { json }
   }
-  const json = object([
-    ['behavior', '"deny"'],
-    ['message', quote(reply.message ?? REFUSED)],
-    ['interrupt', reply.stopTurn && 'true'],
-  ])
+  const json = object({
+    behavior: '"deny"',
+    message: quote(reply.message ?? REFUSED),
+    interrupt: reply.stopTurn && 'true',
+  })
   return { json, refused: true, stops: reply.stopTurn === true }
 }
 
@@ -124,16 +124,10 @@ function consent(reply: AskReply, args: JsonText, suggestions: readonly JsonText
 function formOf({ questions }: v.InferOutput<typeof Questions>): Extract<Question, { kind: 'input' }> {
   const fields = questions.map(({ question, header, options = [], multiSelect }, at) => {
     const labels = options.length === 0 ? undefined : `[${options.map(({ label }) => quote(label)).join(',')}]`
-    const one: JsonText = object([
-      ['type', '"string"'],
-      ['examples', labels],
-    ])
+    const one: JsonText = object({ type: '"string"', examples: labels })
     const field = append(
       multiSelect ? `{"type":"array","items":${one}}` : one,
-      object([
-        ['title', header === undefined ? undefined : quote(header)],
-        ['description', quote(question)],
-      ]),
+      object({ title: quote(header), description: quote(question) }),
     )
     return [String(at), field] as const
   })

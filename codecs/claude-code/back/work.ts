@@ -38,7 +38,7 @@ export class Work {
     if (!this.sent) this.decoder.cancelled()
     else if (!this.#interrupting) {
       this.#interrupting = true
-      this.#process.controls.send('interrupt', [], () => {})
+      this.#process.controls.send('interrupt', {}, () => {})
     }
   }
 
@@ -60,7 +60,7 @@ export class Work {
       return
     }
     const value = wanted === undefined ? 'null' : quote(wanted)
-    this.#process.controls.send('set_model', [['model', value]], (reply) => {
+    this.#process.controls.send('set_model', { model: value }, (reply) => {
       if (!reply || this.decoder.ended) return
       if (reply.success) model.now = wanted
       else {

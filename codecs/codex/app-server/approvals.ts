@@ -55,7 +55,7 @@ function proposals(params: JsonText): Decision[] {
 }
 
 function wrap(word: string, key: string, json: JsonText): JsonText {
-  return object([[word, object([[key, json]])]])
+  return object({ [word]: object({ [key]: json }) })
 }
 
 /** A decision as on the wire; undefined when it is not known. */
@@ -104,8 +104,5 @@ export function grantJson(option: string, asked: JsonText): JsonText {
   const granted = members(option === 'turn' || option === 'session' ? asked : '{}').filter(
     ([, json]) => json !== 'null',
   )
-  return object([
-    ['permissions', object(granted)],
-    ['scope', quote(option === 'session' ? 'session' : 'turn')],
-  ])
+  return object({ permissions: object(granted), scope: quote(option === 'session' ? 'session' : 'turn') })
 }

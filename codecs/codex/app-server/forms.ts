@@ -22,12 +22,12 @@ export function userInputForm(params: unknown): Form | undefined {
   if (!success) return undefined
   const fields = output.questions.map(({ id, header, question, isOther, options }) => {
     const labels = (options ?? []).map(({ label }) => quote(label))
-    const field = object([
-      ['type', '"string"'],
-      ['title', header === undefined ? undefined : quote(header)],
-      ['description', quote(question)],
-      [isOther ? 'examples' : 'enum', labels.length === 0 ? undefined : `[${labels.join(',')}]`],
-    ])
+    const field = object({
+      type: '"string"',
+      title: quote(header),
+      description: quote(question),
+      [isOther ? 'examples' : 'enum']: labels.length === 0 ? undefined : `[${labels.join(',')}]`,
+    })
     return [id, field] as const
   })
   const message = output.questions.map(({ question }) => question).join('\n')
@@ -63,11 +63,7 @@ export function elicitationForm(params: unknown, json: JsonText): Form | undefin
 /** The answer to an MCP server; no values at all mean that its question was declined. */
 export function elicitationAnswer(values: JsonText): JsonText {
   const accepted = members(values).length > 0
-  return object([
-    ['action', accepted ? '"accept"' : '"decline"'],
-    ['content', accepted ? values : 'null'],
-    ['_meta', 'null'],
-  ])
+  return object({ action: accepted ? '"accept"' : '"decline"', content: accepted ? values : 'null', _meta: 'null' })
 }
 
 /** The result of a tool of the client. */

@@ -9,11 +9,11 @@ export function historyItems(history: readonly Message[], report: (loss: Loss) =
     const text = textOf(parts)
     if (text === '' || role === 'tool') return []
     const type = role === 'assistant' ? 'output_text' : 'input_text'
-    return object([
-      ['type', '"message"'],
-      ['role', JSON.stringify(role === 'system' ? 'developer' : role)],
-      ['content', `[${texts({ type, text })}]`],
-    ])
+    return object({
+      type: '"message"',
+      role: JSON.stringify(role === 'system' ? 'developer' : role),
+      content: `[${texts({ type, text })}]`,
+    })
   })
   return `[${items.join(',')}]`
 }

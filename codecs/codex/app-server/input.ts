@@ -34,9 +34,5 @@ export function urlOf({ type, mime, url, base64 }: Blob & { type: string }): str
 }
 
 function textJson(text: string): JsonText {
-  return object([
-    ['type', '"text"'],
-    ['text', quote(text)],
-    ['text_elements', '[]'],
-  ])
+  return object({ type: '"text"', text: quote(text), text_elements: '[]' })
 }

@@ -21,10 +21,10 @@ export function openingParams(
   const roots = [cwd ?? folder, ...folders].filter((path) => path !== undefined)
   return append(
     texts({ developerInstructions: options.systemPrompt, cwd }),
-    object([
-      ['runtimeWorkspaceRoots', folders.length === 0 ? undefined : JSON.stringify(roots)],
-      ['config', servers.length === 0 ? undefined : object([['mcp_servers', object(servers)]])],
-    ]),
+    object({
+      runtimeWorkspaceRoots: folders.length === 0 ? undefined : JSON.stringify(roots),
+      config: servers.length === 0 ? undefined : object({ mcp_servers: object(servers) }),
+    }),
   )
 }
 
@@ -46,12 +46,12 @@ export function toolsJson(tools: readonly ClientTool[], report: (loss: Loss) => 
       report(dropped('start.clientTools', kind))
       return []
     }
-    return object([
-      ['type', '"function"'],
-      ['name', quote(namespace === undefined ? name : `${namespace}__${name}`)],
-      ['description', quote(description)],
-      ['inputSchema', schema],
-    ])
+    return object({
+      type: '"function"',
+      name: quote(namespace === undefined ? name : `${namespace}__${name}`),
+      description: quote(description),
+      inputSchema: schema,
+    })
   })
   return `[${specs.join(',')}]`
 }

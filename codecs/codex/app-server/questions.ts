@@ -107,7 +107,7 @@ function decide(
   const word = refused && reply.stopTurn ? 'cancel' : edited ? 'decline' : (chosen?.id ?? 'decline')
   const json = chosen?.id === word ? chosen.json : `"${word}"`
   return {
-    result: object([['decision', json]]),
+    result: object({ decision: json }),
     weakens: [...(edited ? ['edited'] : []), ...droppedMembers(reply)],
     stops: word === 'cancel',
   }

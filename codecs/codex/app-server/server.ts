@@ -17,14 +17,10 @@ const UNNEEDED = [
   'thread/status/changed',
 ]
 
-const HELLO = object([
-  ['clientInfo', '{"name":"turnpike","title":"Turnpike","version":"1"}'],
-  [
-    'capabilities',
-    // The tools of a client are experimental.
-    `{"experimentalApi":true,"requestAttestation":false,"optOutNotificationMethods":${JSON.stringify(UNNEEDED)}}`,
-  ],
-])
+const HELLO = object({
+  clientInfo: '{"name":"turnpike","title":"Turnpike","version":"1"}',
+  capabilities: `{"experimentalApi":true,"requestAttestation":false,"optOutNotificationMethods":${JSON.stringify(UNNEEDED)}}`,
+})
 
 /** The process of an agent: its start, the handshake, the calls of both sides, and its end. */
 export class AppServer {
@@ -58,7 +54,7 @@ export class AppServer {
   call(method: string, params: JsonText, take: (answer: RpcAnswer) => void): void {
     const { traceparent, tracestate } = this.#ports.trace?.() ?? {}
     const trace = traceparent === undefined ? undefined : texts({ traceparent, tracestate })
-    this.#calls.call(method, params, (answer) => answer && take(answer), [['trace', trace]])
+    this.#calls.call(method, params, (answer) => answer && take(answer), { trace })
   }
 
   /** Hands an answer to its call; false when there is no such call. */
@@ -117,5 +113,5 @@ export function paramsOf(line: string): JsonText {
 
 /** A JSON object of these texts; those without a value are left out. */
 export function texts(entries: Readonly<Record<string, string | undefined>>): JsonText {
-  return object(Object.entries(entries).map(([key, text]) => [key, text === undefined ? undefined : quote(text)]))
+  return object(Object.entries(entries).map(([key, text]) => [key, quote(text)]))
 }

@@ -73,11 +73,7 @@ export class Thread {
       effort: effort === this.#now.effort ? undefined : effort,
     })
     this.#now = { model, effort }
-    const params = object([
-      ['threadId', quote(this.id!)],
-      ['input', inputJson(start.input, report)],
-      ['outputSchema', outputSchema],
-    ])
+    const params = object({ threadId: quote(this.id!), input: inputJson(start.input, report), outputSchema })
     return append(append(params, changed), ownExt(start.ext))
   }
 
@@ -136,10 +132,7 @@ export class Thread {
 
   /** Gives a new thread the conversation so far. */
   #inject(items: JsonText, opened: Opened): void {
-    const params = object([
-      ['threadId', quote(this.id!)],
-      ['items', items],
-    ])
+    const params = object({ threadId: quote(this.id!), items })
     this.#server.call('thread/inject_items', params, (answer) => {
       opened(answer.kind === 'error' ? refusalOf(answer.error) : undefined)
     })

@@ -89,6 +89,6 @@ export class TurnDecoder {
     const usage = this.usage.ofTurn
     if (usage) out.emit({ type: 'usage', scope: 'turn', usage })
     this.ended = true
-    out.emit({ type: 'turn-end', ...end }, entriesExt([['diff', this.#diff]]))
+    out.emit({ type: 'turn-end', ...end }, entriesExt({ diff: this.#diff }))
   }
 }

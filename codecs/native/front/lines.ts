@@ -135,7 +135,7 @@ export class NativeFront implements FrontLink {
     if (command.type !== 'query' || command.what !== 'turn') return command
     const asked = parseObject(command.args ?? '')?.['turn']
     const turn = this.#turnOf(typeof asked === 'string' ? asked : undefined)
-    return turn === undefined ? command : { ...command, args: object([['turn', quote(turn)]]) }
+    return turn === undefined ? command : { ...command, args: object({ turn: quote(turn) }) }
   }
 
   #targetOf(target: Target): Target {

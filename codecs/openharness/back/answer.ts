@@ -9,6 +9,7 @@ import {
   fault,
   isRecord,
   type JsonText,
+  type Members,
   object,
   type Part,
   parseObject,
@@ -163,12 +164,11 @@ const HOP = new Set([STREAMING])
  */
 export function answerExt({ json, response }: EngineAnswer, keepList: boolean): Ext | undefined {
   const extensions = entriesExt(otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
-  const inner = entriesExt([
-    ['action_directives', keepList ? at(response, 'action_directives') : undefined],
-    ['extensions', extensions?.json],
-    ...otherMembers(response, RESPONSE),
-  ])
-  return entriesExt([...capabilityMembers(json), ['response', inner?.json], ...otherMembers(json, ENVELOPE)])
+  const inner = entriesExt(
+    { action_directives: keepList ? at(response, 'action_directives') : undefined, extensions: extensions?.json },
+    otherMembers(response, RESPONSE),
+  )
+  return entriesExt(capabilityMembers(json), { response: inner?.json }, otherMembers(json, ENVELOPE))
 }
 
 /** The part of `answerExt` that an answer before the end of the turn needs: what was said of capabilities. */
@@ -177,12 +177,12 @@ export function capabilityExt(json: JsonText): Ext | undefined {
 }
 
 /** Streaming on this wire concerns the gateway and the engine alone. */
-function capabilityMembers(json: JsonText): [string, JsonText | undefined][] {
+function capabilityMembers(json: JsonText): Members {
   const denials = at(json, 'capability_denials') ?? ''
-  return [
-    ['supported_capabilities', unlessEmpty(object(otherMembers(at(json, 'supported_capabilities'), HOP)))],
-    ['capability_denials', elements(denials).length === 0 ? undefined : denials],
-  ]
+  return {
+    supported_capabilities: unlessEmpty(object(otherMembers(at(json, 'supported_capabilities'), HOP))),
+    capability_denials: elements(denials).length === 0 ? undefined : denials,
+  }
 }
 
 const MESSAGE_KEYS = new Set(['action_type', 'priority', 'risk_tier'])

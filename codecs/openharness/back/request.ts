@@ -5,6 +5,7 @@ import {
   type CommandOf,
   type JsonText,
   type Loss,
+  type Members,
   object,
   quote,
   type TurnStart,
@@ -12,17 +13,7 @@ import {
 } from '../../../src/model/index.ts'
 import { attachmentJson, isReference } from '../attachments.ts'
 import type { Options } from '../options.ts'
-import {
-  APPROVAL_EXTENSION,
-  at,
-  oneLine,
-  otherMembers,
-  ownExt,
-  STREAMING,
-  text,
-  unlessEmpty,
-  VERSION,
-} from '../wire.ts'
+import { APPROVAL_EXTENSION, at, oneLine, otherMembers, ownExt, STREAMING, unlessEmpty, VERSION } from '../wire.ts'
 
 /** The command that a turn began with. */
 export type Start = Command & TurnStart
@@ -60,21 +51,25 @@ export function correlationOf({ ext }: Start): string | undefined {
 export function requestBody(parts: RequestParts): string {
   const { start, options, requestId, resume } = parts
   const own = ownExt(start.ext)
-  const auth = options.tenant === undefined ? undefined : object([['tenant_id', quote(options.tenant)]])
-  const request = object([
-    ['auth', auth],
-    ['context', resume ? resumedContext(parts, resume, own) : firstContext(parts, own)],
-    ['extensions', at(own, 'request', 'extensions')],
-    ...otherMembers(at(own, 'request'), REQUEST),
-  ])
-  const json = object([
-    ['protocol_version', quote(VERSION)],
-    ['request_id', quote(requestId)],
-    ['correlation_id', at(own, 'correlation_id')],
-    ['capabilities', capabilitiesOf(start, options, own)],
-    ['request', request],
-    ...otherMembers(own, TOP),
-  ])
+  const auth = options.tenant === undefined ? undefined : object({ tenant_id: quote(options.tenant) })
+  const request = object(
+    {
+      auth,
+      context: resume ? resumedContext(parts, resume, own) : firstContext(parts, own),
+      extensions: at(own, 'request', 'extensions'),
+    },
+    otherMembers(at(own, 'request'), REQUEST),
+  )
+  const json = object(
+    {
+      protocol_version: quote(VERSION),
+      request_id: quote(requestId),
+      correlation_id: at(own, 'correlation_id'),
+      capabilities: capabilitiesOf(start, options, own),
+      request,
+    },
+    otherMembers(own, TOP),
+  )
   return oneLine(json)
 }
 
@@ -82,53 +77,51 @@ export function requestBody(parts: RequestParts): string {
 function capabilitiesOf(start: Start, options: Options, own: JsonText | undefined): JsonText | undefined {
   const asked = (start.askedCapabilities ?? []).filter((name) => name !== STREAMING)
   const values = asked.map((name) => [name, at(own, 'capabilities', name) ?? 'true'] as const)
-  return unlessEmpty(object([...values, [STREAMING, options.streaming ? 'true' : undefined]]))
+  return unlessEmpty(object(values, { [STREAMING]: options.streaming ? 'true' : undefined }))
 }
 
 function firstContext(parts: RequestParts, own: JsonText | undefined): JsonText {
   const { start, report } = parts
   const context = at(own, 'request', 'context')
   const token = start.session?.continuation
-  const continuation = token === undefined ? undefined : object([['continuation_token', quote(token)]])
+  const continuation = token === undefined ? undefined : object({ continuation_token: quote(token) })
   const intent = intentOf(start, report)
-  return object([
-    ...sessionMembers(start),
-    ['user_intent', intent === '' ? undefined : quote(intent)],
-    ['task_hint', at(context, 'task_hint')],
-    ['continuation', at(context, 'continuation') ?? continuation],
-    ['environment_state', environmentOf(start)],
-    ['attachments', at(context, 'attachments') ?? attachmentsOf(start, report)],
-    ['shell', shellOf(parts, context)],
-    ['extensions', at(context, 'extensions')],
-    ...otherMembers(context, CONTEXT),
-  ])
+  return object(
+    sessionMembers(start),
+    {
+      user_intent: intent === '' ? undefined : quote(intent),
+      task_hint: at(context, 'task_hint'),
+      continuation: at(context, 'continuation') ?? continuation,
+      environment_state: environmentOf(start),
+      attachments: at(context, 'attachments') ?? attachmentsOf(start, report),
+      shell: shellOf(parts, context),
+      extensions: at(context, 'extensions'),
+    },
+    otherMembers(context, CONTEXT),
+  )
 }
 
 /** The shell's decision, both as our extension and as the plain intent that an engine without it understands. */
 function resumedContext(parts: RequestParts, resume: Resume, own: JsonText | undefined): JsonText {
   const { option, edited, message, stopTurn } = resume.reply
   const context = at(own, 'request', 'context')
-  const approval = object([
-    ['approval_id', quote(resume.approvalId)],
-    ['option', quote(option)],
-    ['args', edited],
-    ['message', text(message)],
-    ['stop_turn', stopTurn && 'true'],
-  ])
-  return object([
-    ...sessionMembers(parts.start),
-    ['user_intent', quote(option)],
-    ['continuation', resume.continuation],
-    ['shell', shellOf(parts, context)],
-    ['extensions', object([[APPROVAL_EXTENSION, approval], ...otherMembers(at(context, 'extensions'), APPROVAL)])],
-  ])
+  const approval = object({
+    approval_id: quote(resume.approvalId),
+    option: quote(option),
+    args: edited,
+    message: quote(message),
+    stop_turn: stopTurn && 'true',
+  })
+  return object(sessionMembers(parts.start), {
+    user_intent: quote(option),
+    continuation: resume.continuation,
+    shell: shellOf(parts, context),
+    extensions: object({ [APPROVAL_EXTENSION]: approval }, otherMembers(at(context, 'extensions'), APPROVAL)),
+  })
 }
 
-function sessionMembers({ session }: Start): [string, JsonText | undefined][] {
-  return [
-    ['session_id', text(session?.bound ?? session?.id)],
-    ['conversation_id', text(session?.conversation)],
-  ]
+function sessionMembers({ session }: Start): Members {
+  return { session_id: quote(session?.bound ?? session?.id), conversation_id: quote(session?.conversation) }
 }
 
 /** The protocol has no system prompt: it goes in front of the intent. */
@@ -143,7 +136,7 @@ function intentOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Lo
 function environmentOf({ environment }: Start): JsonText | undefined {
   if (!environment) return undefined
   const state = otherMembers(environment.json, new Set(['privacy_tier']))
-  return object([['privacy_tier', quote(environment.privacy)], ...state])
+  return object({ privacy_tier: quote(environment.privacy) }, state)
 }
 
 function attachmentsOf({ input }: Start, report: (loss: Loss) => void): JsonText | undefined {
@@ -157,9 +150,11 @@ function attachmentsOf({ input }: Start, report: (loss: Loss) => void): JsonText
 
 function shellOf({ start, options }: RequestParts, context: JsonText | undefined): JsonText {
   const shell = at(context, 'shell')
-  return object([
-    ['shell_kind', at(shell, 'shell_kind') ?? quote(options.shell_kind ?? 'turnpike')],
-    ['locale', text(start.options.locale)],
-    ...otherMembers(shell, new Set(['shell_kind'])),
-  ])
+  return object(
+    {
+      shell_kind: at(shell, 'shell_kind') ?? quote(options.shell_kind ?? 'turnpike'),
+      locale: quote(start.options.locale),
+    },
+    otherMembers(shell, new Set(['shell_kind'])),
+  )
 }

@@ -23,10 +23,10 @@ export type Report = (loss: Loss) => void
 
 /** The directive that shows text, with references to what came with it. */
 export function messageDirective(shown: string, attachments: readonly JsonText[]): JsonText {
-  const payload = object([
-    ['text', quote(shown)],
-    ['attachments', attachments.length === 0 ? undefined : `[${attachments.join(',')}]`],
-  ])
+  const payload = object({
+    text: quote(shown),
+    attachments: attachments.length === 0 ? undefined : `[${attachments.join(',')}]`,
+  })
   return `{"action_type":"render_message","priority":"normal","risk_tier":"safe","payload":${payload}}`
 }
 
@@ -45,7 +45,7 @@ export function directiveJson(action: string, json: JsonText, report: Report): J
     return false
   })
   if (kept.some(([key]) => key === 'action_type')) return object(kept)
-  if (action !== '') return object([['action_type', quote(action)], ...kept])
+  if (action !== '') return object({ action_type: quote(action) }, kept)
   report(dropped('directive', undefined, 'unknown'))
   return undefined
 }
@@ -96,26 +96,23 @@ export function approvalDirective(
   const { question } = ask
   if (question.kind !== 'approval') return undefined
   const options = question.options.map(({ id, kind, scope, label }) => JSON.stringify({ id, kind, scope, label }))
-  const payload = object([
-    ['approval_id', quote(ask.ask)],
-    ['message', quote(question.description ?? `${question.name} needs your approval.`)],
-    ['tool', quote(question.name)],
-    ['args', asJson(question.args)],
-    ['options', `[${options.join(',')}]`],
-    [
-      'continuation',
-      object([
-        ['run_id', quote(parked.turn)],
-        ['continuation_token', quote(markContinuation(parked.continuation))],
-      ]),
-    ],
-  ])
-  return object([
-    ['action_type', '"request_approval"'],
-    ['priority', '"high"'],
-    ['risk_tier', '"caution"'],
-    ['requires_user_approval', 'true'],
-    ['deadline_ms', String(Math.max(0, Math.round(parked.leftMs)))],
-    ['payload', payload],
-  ])
+  const payload = object({
+    approval_id: quote(ask.ask),
+    message: quote(question.description ?? `${question.name} needs your approval.`),
+    tool: quote(question.name),
+    args: asJson(question.args),
+    options: `[${options.join(',')}]`,
+    continuation: object({
+      run_id: quote(parked.turn),
+      continuation_token: quote(markContinuation(parked.continuation)),
+    }),
+  })
+  return object({
+    action_type: '"request_approval"',
+    priority: '"high"',
+    risk_tier: '"caution"',
+    requires_user_approval: 'true',
+    deadline_ms: String(Math.max(0, Math.round(parked.leftMs))),
+    payload,
+  })
 }

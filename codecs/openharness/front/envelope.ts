@@ -3,6 +3,7 @@ import {
   type Fault,
   type JsonText,
   type Loss,
+  type Members,
   object,
   quote,
   type TurnEnd,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/model/index.ts'
 import { errorJson } from '../errors.ts'
 import { usageJson } from '../usage.ts'
-import { at, ENVELOPE, oneLine, otherMembers, RESPONSE, TURN_EXTENSION, text, unlessEmpty, VERSION } from '../wire.ts'
+import { at, ENVELOPE, oneLine, otherMembers, RESPONSE, TURN_EXTENSION, unlessEmpty, VERSION } from '../wire.ts'
 import type { Report } from './directives.ts'
 import type { Ids } from './request.ts'
 
@@ -21,7 +22,7 @@ const TOP = new Set([...ENVELOPE, 'request'])
 export interface AnswerParts {
   ids: Ids
   /** Members `supported_capabilities` and `capability_denials`, where the shell asked or the engine told. */
-  capabilities: Iterable<readonly [string, JsonText]>
+  capabilities: Members
   latencyMs?: number
   directives: readonly JsonText[]
   fault?: Fault
@@ -35,29 +36,32 @@ export interface AnswerParts {
 export function envelope(parts: AnswerParts): string {
   const { ids, fault, own } = parts
   const response = at(own, 'response')
-  const extensions = object([
-    [TURN_EXTENSION, parts.turn],
-    ...otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])),
-  ])
-  const json = object([
-    ['protocol_version', quote(VERSION)],
-    ['request_id', text(ids.request)],
-    ['correlation_id', text(ids.correlation)],
-    ['supported_protocol_versions', `[${quote(VERSION)}]`],
-    ...parts.capabilities,
-    [
-      'response',
-      object([
-        ['status', fault ? '"error"' : '"success"'],
-        ['engine_latency_ms', parts.latencyMs === undefined ? undefined : String(parts.latencyMs)],
-        ['action_directives', fault && parts.directives.length === 0 ? undefined : `[${parts.directives.join(',')}]`],
-        ['error', fault && errorJson(fault)],
-        ['extensions', unlessEmpty(extensions)],
-        ...otherMembers(response, RESPONSE),
-      ]),
-    ],
-    ...otherMembers(own, TOP),
-  ])
+  const extensions = object(
+    { [TURN_EXTENSION]: parts.turn },
+    otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])),
+  )
+  const json = object(
+    {
+      protocol_version: quote(VERSION),
+      request_id: quote(ids.request),
+      correlation_id: quote(ids.correlation),
+      supported_protocol_versions: `[${quote(VERSION)}]`,
+    },
+    parts.capabilities,
+    {
+      response: object(
+        {
+          status: fault ? '"error"' : '"success"',
+          engine_latency_ms: parts.latencyMs === undefined ? undefined : String(parts.latencyMs),
+          action_directives: fault && parts.directives.length === 0 ? undefined : `[${parts.directives.join(',')}]`,
+          error: fault && errorJson(fault),
+          extensions: unlessEmpty(extensions),
+        },
+        otherMembers(response, RESPONSE),
+      ),
+    },
+    otherMembers(own, TOP),
+  )
   return oneLine(json)
 }
 
@@ -86,19 +90,16 @@ export function turnJson(
   const notices = view.notices.map(({ severity, code, text: said, lane }) =>
     JSON.stringify({ severity, code, text: said, lane }),
   )
-  return object([
-    ['turn', quote(view.turn)],
-    ['session', quote(view.session)],
-    ['agent', quote(view.agent)],
-    ['replayed', replayed ? 'true' : undefined],
-    ['stop', text(end?.stop)],
-    ['summary', text(end?.summary)],
-    [
-      'continuation',
-      end?.continuation === undefined ? undefined : object([['continuation_token', quote(end.continuation)]]),
-    ],
-    ['usage', view.usage && usageJson(view.usage, view.usageEstimated)],
-    ['notices', notices.length === 0 ? undefined : `[${notices.join(',')}]`],
-    ['loss', losses.length === 0 ? undefined : `[${losses.map((loss) => JSON.stringify(loss)).join(',')}]`],
-  ])
+  return object({
+    turn: quote(view.turn),
+    session: quote(view.session),
+    agent: quote(view.agent),
+    replayed: replayed ? 'true' : undefined,
+    stop: quote(end?.stop),
+    summary: quote(end?.summary),
+    continuation: end?.continuation === undefined ? undefined : object({ continuation_token: quote(end.continuation) }),
+    usage: view.usage && usageJson(view.usage, view.usageEstimated),
+    notices: notices.length === 0 ? undefined : `[${notices.join(',')}]`,
+    loss: losses.length === 0 ? undefined : `[${losses.map((loss) => JSON.stringify(loss)).join(',')}]`,
+  })
 }

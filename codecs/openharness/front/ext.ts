@@ -36,26 +36,29 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
   const { capabilities, request } = message
   const raw = at(body, 'request', 'context')
   const attachments = request.context?.attachments ?? []
-  const context = object([
-    ['task_hint', unlessEmpty(at(raw, 'task_hint'))],
-    ['continuation', answered ? undefined : unlessEmpty(at(raw, 'continuation'))],
-    ['attachments', attachments.every(heldByPart) ? undefined : at(raw, 'attachments')],
-    ['shell', without(at(raw, 'shell'), LOCALE)],
-    ['extensions', without(at(raw, 'extensions'), answered ? APPROVAL : new Set())],
-    ...otherMembers(raw, CONTEXT),
-  ])
-  const inner = object([
-    ['extensions', unlessEmpty(at(body, 'request', 'extensions'))],
-    ['context', unlessEmpty(context)],
-    ...otherMembers(at(body, 'request'), REQUEST),
-  ])
+  const context = object(
+    {
+      task_hint: unlessEmpty(at(raw, 'task_hint')),
+      continuation: answered ? undefined : unlessEmpty(at(raw, 'continuation')),
+      attachments: attachments.every(heldByPart) ? undefined : at(raw, 'attachments'),
+      shell: without(at(raw, 'shell'), LOCALE),
+      extensions: without(at(raw, 'extensions'), answered ? APPROVAL : new Set()),
+    },
+    otherMembers(raw, CONTEXT),
+  )
+  const inner = object(
+    { extensions: unlessEmpty(at(body, 'request', 'extensions')), context: unlessEmpty(context) },
+    otherMembers(at(body, 'request'), REQUEST),
+  )
   const plain = Object.values(capabilities ?? {}).every((value) => value === true)
-  return entriesExt([
-    ['correlation_id', message.correlation_id === undefined ? undefined : at(body, 'correlation_id')],
-    ['capabilities', plain ? undefined : at(body, 'capabilities')],
-    ['request', unlessEmpty(inner)],
-    ...otherMembers(body, TOP),
-  ])
+  return entriesExt(
+    {
+      correlation_id: message.correlation_id === undefined ? undefined : at(body, 'correlation_id'),
+      capabilities: plain ? undefined : at(body, 'capabilities'),
+      request: unlessEmpty(inner),
+    },
+    otherMembers(body, TOP),
+  )
 }
 
 function without(json: JsonText | undefined, keys: ReadonlySet<string>): JsonText | undefined {

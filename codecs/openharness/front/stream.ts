@@ -5,7 +5,6 @@ import {
   type EventOf,
   type Id,
   type JsonText,
-  type Member,
   object,
   type Part,
   parse,
@@ -16,7 +15,7 @@ import {
 } from '../../../src/model/index.ts'
 import { attachmentJson, isReference } from '../attachments.ts'
 import { usageJson } from '../usage.ts'
-import { at, oneLine, PROTOCOL, text } from '../wire.ts'
+import { at, oneLine, PROTOCOL } from '../wire.ts'
 import { directiveJson, partReferences, type Report, reportLane } from './directives.ts'
 
 /** The streaming profile: what each event of a turn is shown as before the closing `response`. */
@@ -52,9 +51,7 @@ const EVENTS: EventTable<StreamWriter> = {
     if (directive !== undefined) writer.show(view, 'directive', oneLine(directive))
   },
   usage: (writer, { scope, usage, estimated, lane }, view) => {
-    const of: Member[] = [['scope', quote(scope)]]
-    if (lane !== undefined) of.push(['lane', quote(lane)])
-    writer.show(view, 'usage', usageJson(usage, estimated === true, of))
+    writer.show(view, 'usage', usageJson(usage, estimated === true, { scope: quote(scope), lane: quote(lane) }))
   },
   notice: members('notice', ['severity', 'code', 'text', 'lane']),
   foreign: (writer, event, view) => foreign(writer, event, view),
@@ -125,12 +122,12 @@ function messageEnd({ message, parts, lane }: EventOf<'message-end'>, view: Turn
   const thoughts = known?.thought ? 0 : (parts ?? []).filter(({ type }) => type === 'reasoning').length
   if (thoughts > 0) report({ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: thoughts })
   return oneLine(
-    object([
-      ['message', quote(message)],
-      ['text', known?.streamed && attachments.length === 0 ? undefined : text(known?.text || undefined)],
-      ['attachments', attachments.length === 0 ? undefined : `[${attachments.join(',')}]`],
-      ['lane', text(lane)],
-    ]),
+    object({
+      message: quote(message),
+      text: known?.streamed && attachments.length === 0 ? undefined : quote(known?.text || undefined),
+      attachments: attachments.length === 0 ? undefined : `[${attachments.join(',')}]`,
+      lane: quote(lane),
+    }),
   )
 }
 
@@ -145,11 +142,7 @@ function partJson(part: Part, report: Report): JsonText | undefined {
     return JSON.stringify({ type: 'diff', path, before, after })
   }
   if (part.type === 'data' && parse(part.json) !== undefined) {
-    return object([
-      ['type', '"data"'],
-      ['json', part.json],
-      ['mime_type', text(part.mime)],
-    ])
+    return object({ type: '"data"', json: part.json, mime_type: quote(part.mime) })
   }
   if (isReference(part)) return `{"type":${quote(part.type)},${attachmentJson(part).slice(1)}`
   report(dropped(`part.${part.type}`))
@@ -165,8 +158,5 @@ function foreign(writer: StreamWriter, { protocol, frame }: EventOf<'foreign'>, 
 
 /** An unknown event of the streaming profile, as it travels: `{"event":…,"data":…}`. */
 export function foreignFrame(name: string, data: string): string {
-  return object([
-    ['event', quote(name)],
-    ['data', parse(data) === undefined ? quote(data) : data],
-  ])
+  return object({ event: quote(name), data: parse(data) === undefined ? quote(data) : data })
 }

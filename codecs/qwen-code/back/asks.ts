@@ -125,7 +125,7 @@ function askedOf(request: { subtype: string }, raw: JsonText, running: boolean):
     return {
       question: { ...formOf(questions.output), ...named },
       tool: output.tool_use_id,
-      extra: append(object([['input', input]]), beyond(raw, ASKED)),
+      extra: append(object({ input }), beyond(raw, ASKED)),
       answer: (reply) => formAnswer(reply, input),
     }
   }
@@ -148,11 +148,11 @@ function approvalAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
   if (allowed && !edited) return { json: '{"behavior":"allow"}' }
   const unheeded = edited ? 'The arguments cannot be changed by the one who approves them.' : undefined
   const message = reply.message ?? unheeded
-  const json = object([
-    ['behavior', '"deny"'],
-    ['message', message === undefined ? undefined : quote(message)],
-    ['interrupt', reply.stopTurn && 'true'],
-  ])
+  const json = object({
+    behavior: '"deny"',
+    message: quote(message),
+    interrupt: reply.stopTurn && 'true',
+  })
   return { json, refused: true, edited, ...(reply.stopTurn && { stopTurn: true }) }
 }
 
@@ -185,11 +185,11 @@ function optionsOf(asked: CanUseTool): AskOption[] {
 function formOf({ questions }: Questions): Extract<Question, { kind: 'input' }> {
   const fields = questions.map(({ question, options }, at) => {
     const labels = options.map(({ label }) => quote(label))
-    const field = object([
-      ['type', '"string"'],
-      ['description', quote(question)],
-      ['examples', labels.length === 0 ? undefined : `[${labels.join(',')}]`],
-    ])
+    const field = object({
+      type: '"string"',
+      description: quote(question),
+      examples: labels.length === 0 ? undefined : `[${labels.join(',')}]`,
+    })
     return [String(at), field] as const
   })
   const schema = `{"type":"object","properties":${object(fields)}}`

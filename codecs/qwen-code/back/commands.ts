@@ -78,7 +78,7 @@ function query({ what }: CommandOf<'query'>, { controls }: CliProcess, done: Don
     if (success) done({ data: replyData(output), raw })
     else done({ fault: fault('protocol-violation', text) })
   }
-  controls.send('get_available_models', [], orFail(list))
+  controls.send('get_available_models', {}, orFail(list))
 }
 
 /**

@@ -24,10 +24,7 @@ const PROGRAM: StreamJsonProgram = {
   // Else the CLI starts itself again, and killing the outer process leaves the inner one at work.
   env: { QWEN_CODE_NO_RELAUNCH: '1' },
   // `canUseTool`: the CLI's longest time for consent, in milliseconds, because the gateway has limits of its own.
-  greeting: [
-    ['hooks', 'null'],
-    ['timeout', '{"canUseTool":600000}'],
-  ],
+  greeting: { hooks: 'null', timeout: '{"canUseTool":600000}' },
 }
 
 /** True when the configured arguments themselves say which session the process works in. */

@@ -49,12 +49,12 @@ function textOf(start: TurnStart, report: (loss: Loss) => void): string {
 /** The `user` line of a prompt; `extra` are unknown members of the client's own. */
 export function userLine(text: string, session: string | undefined, extra: JsonText | undefined): string {
   return messageLine(
-    [
-      ['type', '"user"'],
-      ['session_id', quote(session ?? '')],
-      ['message', `{"role":"user","content":${quote(text)}}`],
-      ['parent_tool_use_id', 'null'],
-    ],
+    {
+      type: '"user"',
+      session_id: quote(session ?? ''),
+      message: `{"role":"user","content":${quote(text)}}`,
+      parent_tool_use_id: 'null',
+    },
     extra,
   )
 }

@@ -43,7 +43,7 @@ export class Settings {
   /** Sends a setting to the process; until its answer its value is not known. */
   send(controls: ControlRequests, name: Setting, value: string, then: (reply: ControlReply) => void): void {
     delete this.now[name]
-    controls.send(SUBTYPES[name], [[name, quote(value)]], (reply) => {
+    controls.send(SUBTYPES[name], { [name]: quote(value) }, (reply) => {
       if (reply?.success) this.now[name] = value
       then(reply)
     })

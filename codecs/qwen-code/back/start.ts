@@ -88,7 +88,7 @@ function prompt(work: Work, process: CliProcess, ports: BackPorts): void {
 /** Continues a turn that was interrupted: the CLI has a request for it, and no prompt. */
 function proceed(work: Work, { controls }: CliProcess): void {
   work.stage = 'sent'
-  controls.send(CONTINUE, [], (reply) => {
+  controls.send(CONTINUE, {}, (reply) => {
     if (!reply || work.decoder.ended || (reply.success && member(reply.raw, 'accepted') === 'true')) return
     const why = reply.success ? 'it has nothing to go on with' : reply.error
     work.decoder.fail(fault('invalid-request', `The agent does not continue its last turn: ${why}.`))
@@ -98,7 +98,7 @@ function proceed(work: Work, { controls }: CliProcess): void {
 /** Cancels a turn that was written. */
 export function interrupt(work: Work, process: CliProcess): void {
   work.interrupting = true
-  process.controls.send('interrupt', [], (reply) => {
+  process.controls.send('interrupt', {}, (reply) => {
     // An interrupt that comes when the turn is over makes 0.15 ignore every later message.
     if (reply && work.decoder.ended) process.suspect = true
   })

@@ -84,13 +84,7 @@ export class FrontAsks {
     // An id that is unique wherever it comes from is kept; others might mean an earlier question of this client.
     const id = ids.of(ask)
     this.#open.set(id, open)
-    ports.send(
-      messageLine([
-        ['type', '"control_request"'],
-        ['request_id', quote(id)],
-        ['request', request],
-      ]),
-    )
+    ports.send(messageLine({ type: '"control_request"', request_id: quote(id), request }))
   }
 
   /** The question was settled without the client: an answer that still comes is ignored. */
@@ -158,7 +152,7 @@ function requestOf(question: Question, ask: Id, extra: JsonText = '{}'): JsonTex
     }
     case 'client':
       if (question.method !== 'mcp_message') return undefined
-      return object([['subtype', '"mcp_message"'], ...members(question.params)])
+      return object({ subtype: '"mcp_message"' }, members(question.params))
     case 'tool':
       return undefined
   }
@@ -170,29 +164,26 @@ function toolRequest(
   extra: JsonText,
   suggestions: JsonText,
 ): JsonText {
-  const usual = object([
-    ['permission_suggestions', suggestions],
-    ['blocked_path', 'null'],
-  ])
+  const usual = object({ permission_suggestions: suggestions, blocked_path: 'null' })
   const own = new Set(members(extra).map(([key]) => key))
   return messageLine(
-    [
-      ['subtype', '"can_use_tool"'],
-      ['tool_name', quote(name)],
-      ['tool_use_id', quote(tool)],
-      ['input', isRecord(parse(args)) ? args : '{}'],
-    ],
+    {
+      subtype: '"can_use_tool"',
+      tool_name: quote(name),
+      tool_use_id: quote(tool),
+      input: isRecord(parse(args)) ? args : '{}',
+    },
     append(extra, rest(usual, own)),
   )
 }
 
 function suggestionsOf({ options, description }: Approval): JsonText {
   const suggestions = options.map(({ kind, label }) =>
-    object([
-      ['type', quote(kind)],
-      ['label', quote(label ?? (kind === 'allow' ? 'Allow' : 'Deny'))],
-      ['description', kind === 'allow' && description !== undefined ? quote(description) : undefined],
-    ]),
+    object({
+      type: quote(kind),
+      label: quote(label ?? (kind === 'allow' ? 'Allow' : 'Deny')),
+      description: kind === 'allow' && description !== undefined ? quote(description) : undefined,
+    }),
   )
   return `[${suggestions.join(',')}]`
 }

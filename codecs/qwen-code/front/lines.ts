@@ -1,7 +1,8 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type JsonText,
+  type Members,
   member,
   members,
   object,
@@ -28,29 +29,29 @@ const MESSAGE: ReadonlySet<string> = new Set(['message'])
 export function writeSystem(turn: Turn, subtype: JsonText, data: JsonText | undefined): void {
   const { ids, session } = turn.client
   turn.write(
-    messageLine([
-      ['type', '"system"'],
-      ['subtype', subtype],
-      ['uuid', quote(ids.next())],
-      ['session_id', quote(session)],
-      ['parent_tool_use_id', 'null'],
-      ['data', data],
-    ]),
+    messageLine({
+      type: '"system"',
+      subtype,
+      uuid: quote(ids.next()),
+      session_id: quote(session),
+      parent_tool_use_id: 'null',
+      data,
+    }),
   )
 }
 
 /** An `assistant` line. */
 export function writeAssistant(turn: Turn, block: JsonText, stop: 'tool_use' | null, said: Said): void {
   const { id, lane, usage, extra } = said
-  const message = object([
-    ['id', quote(id)],
-    ['type', '"message"'],
-    ['role', '"assistant"'],
-    ['model', quote(modelOf(turn.client))],
-    ['content', `[${block}]`],
-    ['stop_reason', stop === null ? 'null' : quote(stop)],
-    ['usage', usageJson(usage)],
-  ])
+  const message = object({
+    id: quote(id),
+    type: '"message"',
+    role: '"assistant"',
+    model: quote(modelOf(turn.client)),
+    content: `[${block}]`,
+    stop_reason: stop === null ? 'null' : quote(stop),
+    usage: usageJson(usage),
+  })
   writeMessage(turn, 'assistant', id, lane, message, extra)
 }
 
@@ -68,13 +69,13 @@ function writeMessage(
   extra: JsonText | undefined,
 ): void {
   const inner = extra === undefined ? undefined : member(extra, 'message')
-  const entries: Entry[] = [
-    ['type', quote(type)],
-    ['uuid', quote(uuid)],
-    ['session_id', quote(client.session)],
-    ['parent_tool_use_id', lane === undefined ? 'null' : quote(lane)],
-    ['message', append(message, inner)],
-  ]
+  const entries: Members = {
+    type: quote(type),
+    uuid: quote(uuid),
+    session_id: quote(client.session),
+    parent_tool_use_id: lane === undefined ? 'null' : quote(lane),
+    message: append(message, inner),
+  }
   write(messageLine(entries, extra === undefined ? undefined : rest(extra, MESSAGE)))
 }
 
@@ -105,10 +106,10 @@ export function thinkingBlock(text: string, signature: string): JsonText {
 
 /** Tokens as this wire says them; unknown is zero, without a total. */
 export function usageJson({ input = 0, output = 0, cacheRead, total }: Usage = {}): JsonText {
-  return object([
-    ['input_tokens', String(input)],
-    ['output_tokens', String(output)],
-    ['cache_read_input_tokens', cacheRead === undefined ? undefined : String(cacheRead)],
-    ['total_tokens', total === undefined ? undefined : String(total)],
-  ])
+  return object({
+    input_tokens: String(input),
+    output_tokens: String(output),
+    cache_read_input_tokens: cacheRead === undefined ? undefined : String(cacheRead),
+    total_tokens: total === undefined ? undefined : String(total),
+  })
 }

@@ -1,5 +1,13 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
-import { type JsonText, member, object, parse, quote, type TurnEnd, type TurnView } from '../../../src/model/index.ts'
+import {
+  type JsonText,
+  type Members,
+  member,
+  object,
+  parse,
+  quote,
+  type TurnEnd,
+  type TurnView,
+} from '../../../src/model/index.ts'
 import { errors } from '../errors.ts'
 import { CANCELLED_TEXT } from '../wire.ts'
 import type { Client, Refused } from './client.ts'
@@ -23,27 +31,24 @@ export function resultEntries(
   counts: Counts,
   client: Client,
   extra: JsonText | undefined,
-): Entry[] {
+): Members {
   const failed = ending.outcome !== 'completed'
-  const unless = (key: string, json: JsonText): Entry => [
-    key,
-    extra === undefined || member(extra, key) === undefined ? json : undefined,
-  ]
-  return [
-    ['type', '"result"'],
-    ['subtype', quote(subtypeOf(ending))],
-    ['uuid', quote(client.ids.next())],
-    ['session_id', quote(client.session)],
-    ['is_error', String(failed)],
-    ['duration_ms', String(counts.durationMs)],
-    unless('duration_api_ms', '0'),
-    unless('num_turns', String(counts.answers)),
-    ['result', failed ? undefined : quote(text)],
-    ['usage', usageJson(client.totals.usage)],
-    unless('permission_denials', `[${client.totals.refused.map(denial).join(',')}]`),
-    ['structured_result', failed ? undefined : structured(text, client)],
-    ['error', failed ? errorJson(ending) : undefined],
-  ]
+  const has = (key: string): boolean => extra !== undefined && member(extra, key) !== undefined
+  return {
+    type: '"result"',
+    subtype: quote(subtypeOf(ending)),
+    uuid: quote(client.ids.next()),
+    session_id: quote(client.session),
+    is_error: String(failed),
+    duration_ms: String(counts.durationMs),
+    duration_api_ms: has('duration_api_ms') ? undefined : '0',
+    num_turns: has('num_turns') ? undefined : String(counts.answers),
+    result: failed ? undefined : quote(text),
+    usage: usageJson(client.totals.usage),
+    permission_denials: has('permission_denials') ? undefined : `[${client.totals.refused.map(denial).join(',')}]`,
+    structured_result: failed ? undefined : structured(text, client),
+    error: failed ? errorJson(ending) : undefined,
+  }
 }
 
 /** The text that a result repeats: that of the last message of the main lane that has any. */
@@ -74,10 +79,7 @@ function subtypeOf({ outcome, stop }: Ending): string {
 
 function errorJson(ending: Ending): JsonText {
   const known = ending.outcome === 'failed' ? ending.fault : undefined
-  return object([
-    ['message', quote(messageOf(ending))],
-    ['code', known && quote(errors[known.code].code)],
-  ])
+  return object({ message: quote(messageOf(ending)), code: known && quote(errors[known.code].code) })
 }
 
 /** An answer of the shape that the client asked for; undefined when it asked for none, or the text is no JSON. */
@@ -86,9 +88,5 @@ function structured(text: string, { args }: Client): JsonText | undefined {
 }
 
 function denial({ name, id, args }: Refused): JsonText {
-  return object([
-    ['tool_name', quote(name)],
-    ['tool_use_id', quote(id)],
-    ['tool_input', parse(args) === undefined ? '{}' : args],
-  ])
+  return object({ tool_name: quote(name), tool_use_id: quote(id), tool_input: parse(args) === undefined ? '{}' : args })
 }

@@ -58,12 +58,12 @@ export function endTool(turn: Turn, event: EventOf<'tool-end'>, view: TurnView, 
   }
   if (lane === undefined) endAnswer(turn, view)
   if (status === 'denied' && tool) turn.client.totals.refused.push({ name: tool.name, id: tool.id, args: tool.args })
-  const result = object([
-    ['type', '"tool_result"'],
-    ['tool_use_id', quote(event.tool)],
-    ['is_error', String(status !== 'ok')],
-    ['content', quote(event.parts.map((part) => textOfPart(turn, part)).join('\n'))],
-  ])
+  const result = object({
+    type: '"tool_result"',
+    tool_use_id: quote(event.tool),
+    is_error: String(status !== 'ok'),
+    content: quote(event.parts.map((part) => textOfPart(turn, part)).join('\n')),
+  })
   writeUser(turn, result, lane, extra)
 }
 

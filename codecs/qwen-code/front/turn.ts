@@ -1,6 +1,5 @@
 import {
   dropped,
-  type Entry,
   type EventTable,
   invented,
   messageLine,
@@ -13,6 +12,7 @@ import {
   type EventOf,
   type Fault,
   type JsonText,
+  type Members,
   member,
   object,
   quote,
@@ -103,29 +103,29 @@ function begin(turn: Turn, extra: JsonText | undefined): void {
   const told = extra === undefined ? undefined : member(extra, 'model')
   if (told !== undefined) client.totals.model = scalarText(JSON.parse(told))
   const model = modelOf(client)
-  const head: Entry[] = [
-    ['type', '"system"'],
-    ['subtype', '"init"'],
-    ['uuid', quote(client.session)],
-    ['session_id', quote(client.session)],
-  ]
+  const head: Members = {
+    type: '"system"',
+    subtype: '"init"',
+    uuid: quote(client.session),
+    session_id: quote(client.session),
+  }
   if (extra !== undefined) {
     turn.write(messageLine(head, extra))
     return
   }
   if (model === '') lose(turn, invented('turn-started', 'model'))
   turn.write(
-    messageLine([
+    messageLine({
       ...head,
-      ['cwd', '""'],
-      ['tools', '[]'],
-      ['mcp_servers', '[]'],
-      ['model', quote(model)],
-      ['permission_mode', quote(client.settings.mode)],
-      ['slash_commands', '[]'],
-      ['qwen_code_version', quote(VERSION)],
-      ['agents', '[]'],
-    ]),
+      cwd: '""',
+      tools: '[]',
+      mcp_servers: '[]',
+      model: quote(model),
+      permission_mode: quote(client.settings.mode),
+      slash_commands: '[]',
+      qwen_code_version: quote(VERSION),
+      agents: '[]',
+    }),
   )
 }
 
@@ -206,7 +206,7 @@ function notice(turn: Turn, { code, severity, text, lane, ext }: EventOf<'notice
 /** A line as another one of this dialect wrote it, under the session's id that this client knows. */
 function writeVerbatim({ client, write }: Turn, frame: JsonText): void {
   const named = member(frame, 'session_id') !== undefined
-  write(messageLine(named ? [['session_id', quote(client.session)]] : [], frame))
+  write(messageLine(named ? { session_id: quote(client.session) } : [], frame))
 }
 
 function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {

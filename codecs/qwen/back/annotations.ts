@@ -32,10 +32,9 @@ export const NOTES: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
     'x-qwen-tool-display',
     reader('tool-progress', ToolDisplay, (turn, { tool_call_id: id, status }, json) => {
       const confirmation = member(json, 'confirmation')
-      const ext = entriesExt([
-        ...members(rest(json, DISPLAY) ?? '{}'),
-        ['confirmation', confirmation === 'null' ? undefined : confirmation],
-      ])
+      const ext = entriesExt(members(rest(json, DISPLAY) ?? '{}'), {
+        confirmation: confirmation === 'null' ? undefined : confirmation,
+      })
       return turn.display(id, status, member(json, 'result_display'), ext) ? 'read' : 'stray'
     }),
   ],

@@ -52,7 +52,7 @@ export class BackAsks {
     const ask = askIdOf(request, this.#open)
     this.#open.set(ask, { ...asked, request })
     const metadata = asked.question.kind === 'approval' ? member(line, 'metadata') : undefined
-    turn.emit({ type: 'ask', ask, question: asked.question }, entriesExt([['metadata', metadata]]))
+    turn.emit({ type: 'ask', ask, question: asked.question }, entriesExt({ metadata }))
   }
 
   /** Sends the answer to a question; a question that is not open any more gets none. */
@@ -118,12 +118,12 @@ function responseTo({ question, subtype, named }: Asked, reply: AskReply): JsonT
   if (reply.kind === 'approval') {
     const options = question.kind === 'approval' ? question.options : []
     const chosen = options.find(({ id }) => id === reply.option)
-    const result = object([
-      ['behavior', chosen?.kind === 'allow' ? '"approve"' : '"deny"'],
-      ['option', named && chosen ? quote(chosen.id) : undefined],
-      ['message', reply.message === undefined ? undefined : quote(reply.message)],
-      ['updated_arguments', reply.edited],
-    ])
+    const result = object({
+      behavior: chosen?.kind === 'allow' ? '"approve"' : '"deny"',
+      option: named && chosen ? quote(chosen.id) : undefined,
+      message: quote(reply.message),
+      updated_arguments: reply.edited,
+    })
     return `{"subtype":"success","result":${result}}`
   }
   if (reply.kind === 'client' && reply.error === undefined) {
@@ -139,9 +139,5 @@ function refusal(message: string): JsonText {
 }
 
 function responseLine(request: JsonText, response: JsonText): string {
-  return messageLine([
-    ['type', '"control_response"'],
-    ['request_id', request],
-    ['response', response],
-  ])
+  return messageLine({ type: '"control_response"', request_id: request, response })
 }

@@ -122,12 +122,11 @@ function readLine(
   }
   const inner = member(choices[0] ?? '', key) ?? '{}'
   const notes = readAnnotations(turn, [member(line, 'annotations'), member(inner, 'annotations')])
-  const ext = entriesExt([
-    ...members(rest(line, TOP) ?? '{}'),
-    ['metadata', rest(metadata, NEGOTIATED)],
-    ['annotations', notes.kept.length === 0 ? undefined : `[${notes.kept.join(',')}]`],
-    [key, rest(inner, MESSAGE)],
-  ])
+  const ext = entriesExt(members(rest(line, TOP) ?? '{}'), {
+    metadata: rest(metadata, NEGOTIATED),
+    annotations: notes.kept.length === 0 ? undefined : `[${notes.kept.join(',')}]`,
+    [key]: rest(inner, MESSAGE),
+  })
   return { notes, ext, calls: elements(member(inner, 'tool_calls') ?? '') }
 }
 
@@ -167,5 +166,5 @@ function failed(turn: TurnDecoder, error: JsonText | undefined, reason: string |
 
 /** The `ext` of a call: that of its line, and its own unknown members. */
 function extOfCall(raw: JsonText, ext: Ext | undefined): Ext | undefined {
-  return entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
+  return entriesExt(members(ext?.json ?? '{}'), { call: rest(raw, CALL) })
 }

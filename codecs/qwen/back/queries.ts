@@ -63,7 +63,7 @@ export class BackQueries {
     if (status === 'loading') return true
     this.#hints.delete(prompt!)
     if (status === 'error') this.#fail(exchange, fault('internal', message || 'The agent has no hints for this.'))
-    else this.#reply(exchange, object([['suggestions', member(line, 'suggestions') ?? '[]']]), line, HINT)
+    else this.#reply(exchange, object({ suggestions: member(line, 'suggestions') ?? '[]' }), line, HINT)
     return true
   }
 

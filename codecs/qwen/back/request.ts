@@ -1,8 +1,9 @@
-import { dropped, type Entry, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
   type JsonText,
   type Loss,
+  type Members,
   members,
   object,
   oneLine,
@@ -37,43 +38,43 @@ export function requestLine(start: Start, where: Where, system: string | undefin
   if (start.ext && start.ext.protocol !== PROTOCOL) {
     report(dropped('ext', start.ext.protocol))
   }
-  const head: Entry[] = [
-    ['session_id', quote(where.session)],
-    ['prompt_id', quote(where.prompt)],
-    ['model', start.options.model === undefined ? undefined : quote(start.options.model)],
-  ]
+  const head: Members = {
+    session_id: quote(where.session),
+    prompt_id: quote(where.prompt),
+    model: quote(start.options.model),
+  }
   const added = addedMembers(start.ext)
   const body = start.history ? conversationMembers(start, system, report) : chatMembers(start, system, report)
-  return messageLine([...head, ...body], added && rest(added, INNER))
+  return messageLine({ ...head, ...body }, added && rest(added, INNER))
 }
 
-function conversationMembers(start: Start, system: string | undefined, report: Report): Entry[] {
+function conversationMembers(start: Start, system: string | undefined, report: Report): Members {
   const { temperature, tools, outputSchema } = start.options
   if (tools) report(dropped('option.tools'))
   const written = writeConversation(system, start.history!, start.input, report)
   const schema = outputSchema && `{"type":"json_schema","json_schema":{"name":"answer","schema":${outputSchema}}}`
-  return [
-    ['messages', ownMember(start.ext, 'messages') ?? written],
-    ['temperature', temperature === undefined ? undefined : String(temperature)],
-    ['response_format', ownMember(start.ext, 'response_format') ?? schema],
-  ]
+  return {
+    messages: ownMember(start.ext, 'messages') ?? written,
+    temperature: temperature === undefined ? undefined : String(temperature),
+    response_format: ownMember(start.ext, 'response_format') ?? schema,
+  }
 }
 
-function chatMembers(start: Start, system: string | undefined, report: Report): Entry[] {
+function chatMembers(start: Start, system: string | undefined, report: Report): Members {
   const { temperature, tools, outputSchema } = start.options
   if (outputSchema !== undefined) report(dropped('option.outputSchema'))
-  const own: Entry[] = [
-    ['temperature', temperature === undefined ? undefined : String(temperature)],
-    ['tool_overrides', tools && `[${tools.map(quote).join(',')}]`],
-  ]
-  const options = object([...own, ...members(ownMember(start.ext, 'options') ?? '{}')])
+  const own: Members = {
+    temperature: temperature === undefined ? undefined : String(temperature),
+    tool_overrides: tools && `[${tools.map(quote).join(',')}]`,
+  }
+  const options = object(own, members(ownMember(start.ext, 'options') ?? '{}'))
   const verbatim = system === undefined ? ownMember(start.ext, 'input') : undefined
   const reply = start.input.find((part) => part.type === 'tool-reply')
-  return [
-    ['tool_call_id', reply && quote(reply.tool)],
-    ['input', verbatim ?? inputJson(start, system, report)],
-    ['options', options === '{}' ? undefined : options],
-  ]
+  return {
+    tool_call_id: reply && quote(reply.tool),
+    input: verbatim ?? inputJson(start, system, report),
+    options: options === '{}' ? undefined : options,
+  }
 }
 
 function inputJson(start: Start, system: string | undefined, report: Report): JsonText {
@@ -86,11 +87,11 @@ function inputJson(start: Start, system: string | undefined, report: Report): Js
   // A declared command says everything: its text would be a second prompt.
   const parts = command === undefined ? withSystem(input, system, report) : (withoutText(input) as readonly Part[])
   const written = writeParts(parts, report)
-  return object([
-    ['origin', reply ? '"tool_response"' : '"user"'],
-    ['parts', written === '[]' ? `[${textPart('')}]` : written],
-    ['command', command ?? 'null'],
-  ])
+  return object({
+    origin: reply ? '"tool_response"' : '"user"',
+    parts: written === '[]' ? `[${textPart('')}]` : written,
+    command: command ?? 'null',
+  })
 }
 
 function withoutText(input: readonly Part[]): readonly Part[] {
@@ -114,11 +115,6 @@ export function cancelLine({ session, prompt }: Where): string {
 
 /** The line that asks for hints; `args` is what was typed, as an object. */
 export function hintLine({ session, prompt }: Where, args: JsonText): string {
-  const entries: Entry[] = [
-    ['type', '"command_hint_request"'],
-    ['session_id', quote(session)],
-    ['prompt_id', quote(prompt)],
-    ...members(args),
-  ]
-  return oneLine(object(entries))
+  const head = { type: '"command_hint_request"', session_id: quote(session), prompt_id: quote(prompt) }
+  return oneLine(object(head, members(args)))
 }

@@ -33,7 +33,7 @@ export const SESSION_EVENT: Reader = reader('notice', SessionEvent, (turn, value
   turn.countTurn(usage)
   const metrics = usage ? undefined : member(json, 'metrics')
   const unknown = unknownExt(json, value, KNOWN)
-  const ext = entriesExt([...members(unknown?.json ?? '{}'), ['metrics', metrics === 'null' ? undefined : metrics]])
+  const ext = entriesExt(members(unknown?.json ?? '{}'), { metrics: metrics === 'null' ? undefined : metrics })
   turn.finish(ENDS.get(name), ext)
   return 'read'
 })

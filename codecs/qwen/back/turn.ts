@@ -164,7 +164,7 @@ export class TurnDecoder extends TurnEmitter {
     const tool = this.running(wireId)
     if (tool === undefined) return false
     const { parts, exact } = readDisplay(json)
-    const all = exact ? ext : entriesExt([['result_display', json], ...members(ext?.json ?? '{}')])
+    const all = exact ? ext : entriesExt({ result_display: json }, members(ext?.json ?? '{}'))
     const end = ENDED.get(status.toLowerCase())
     if (end) {
       if (this.#tools.end(wireId) === undefined) this.#tools.end(wireId.replace(/^call_/, ''))

@@ -1,4 +1,3 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type AskOption,
@@ -9,6 +8,7 @@ import {
   type Id,
   isRecord,
   type JsonText,
+  type Members,
   member,
   narrowestOption,
   object,
@@ -41,7 +41,7 @@ export class FrontAsks {
     const id = this.#lines.client.askIds.of(ask.ask)
     this.#open.set(id, ask)
     const entries = requestOf(ask, ask.ext)
-    if (entries) this.#lines.write('control_request', [['request_id', quote(id)], ...entries], ask.ext)
+    if (entries) this.#lines.write('control_request', { request_id: quote(id), ...entries }, ask.ext)
   }
 
   /** The question needs no answer any more. */
@@ -82,42 +82,35 @@ export class FrontAsks {
 }
 
 /** The members of the `control_request` of a question; undefined when it needs none. */
-function requestOf({ question }: Ask, ext: Ext | undefined): Entry[] | undefined {
+function requestOf({ question }: Ask, ext: Ext | undefined): Members | undefined {
   switch (question.kind) {
     case 'approval': {
       const own = ownMember(ext, 'metadata')
-      const tool = object([
-        ['id', question.tool === undefined ? undefined : quote(question.tool)],
-        ['name', quote(question.name)],
-        ['arguments', asJson(question.args)],
-      ])
-      const metadata = object([
-        ['reason', question.description === undefined ? undefined : quote(question.description)],
-        ['options', `[${question.options.map(optionJson).join(',')}]`],
-      ])
-      return [
-        ['subtype', '"can_use_tool"'],
-        ['tool', tool],
-        ['metadata', own ?? metadata],
-      ]
+      const tool = object({
+        id: quote(question.tool),
+        name: quote(question.name),
+        arguments: asJson(question.args),
+      })
+      const metadata = object({
+        reason: quote(question.description),
+        options: `[${question.options.map(optionJson).join(',')}]`,
+      })
+      return { subtype: '"can_use_tool"', tool, metadata: own ?? metadata }
     }
     case 'client':
-      return [
-        ['subtype', quote(question.method)],
-        ['payload', question.params],
-      ]
+      return { subtype: quote(question.method), payload: question.params }
     default:
       return undefined
   }
 }
 
 function optionJson({ id, kind, scope, label }: AskOption): JsonText {
-  return object([
-    ['id', quote(id)],
-    ['kind', quote(kind)],
-    ['scope', quote(scope)],
-    ['label', label === undefined ? undefined : quote(label)],
-  ])
+  return object({
+    id: quote(id),
+    kind: quote(kind),
+    scope: quote(scope),
+    label: quote(label),
+  })
 }
 
 /** Reads the client's `response` to a question. An error, and every behaviour that does not allow, is a refusal. */
@@ -149,7 +142,7 @@ function refusalOf(question: Question, message: string | undefined, error?: Json
     const denied = optionOf(question.options, 'deny', option)
     return { kind: 'approval', option: denied, ...(message !== undefined && { message }) }
   }
-  const said = isRecord(parse(error ?? '')) ? error! : object([['message', quote(message ?? 'Refused.')]])
+  const said = isRecord(parse(error ?? '')) ? error! : object({ message: quote(message ?? 'Refused.') })
   return { kind: 'client', error: said }
 }
 

@@ -37,14 +37,7 @@ export function writeMessageResult(turn: Turn, level: 'info' | 'error', content:
 
 function writeResult(turn: Turn, result: string, command: string | undefined, ext?: Ext): void {
   turn.commandDone = true
-  turn.lines.write(
-    'result/command',
-    [
-      ['command', command],
-      ['result', result],
-    ],
-    ext,
-  )
+  turn.lines.write('result/command', { command, result }, ext)
 }
 
 /** Writes the thoughts of the newest message. */
@@ -62,8 +55,5 @@ export function writeThought({ lines, answer, thoughts }: Turn, message: Id, vie
   answer.before(view)
   const text = known.reasoning.slice(shown)
   const [, subject = '', description = text] = /^\*\*(.+?)\*\*\s*([\s\S]*)$/.exec(text) ?? []
-  lines.write('x-qwen-thought', [
-    ['subject', quote(subject)],
-    ['description', quote(description)],
-  ])
+  lines.write('x-qwen-thought', { subject: quote(subject), description: quote(description) })
 }

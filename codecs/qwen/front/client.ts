@@ -1,6 +1,5 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { FrontContext, FrontPorts } from '../../../src/contract/index.ts'
-import { quote, type TurnOptions } from '../../../src/model/index.ts'
+import { type Members, quote, type TurnOptions } from '../../../src/model/index.ts'
 import { type Format, PROTOCOL_VERSION } from '../wire.ts'
 import { type Arguments, readArguments, readQuery } from './args.ts'
 import { AskIds } from './ask-ids.ts'
@@ -76,16 +75,16 @@ export class Client {
     return this.ports.now?.() ?? this.lastAt
   }
 
-  /** The description of this implementation for the `metadata` of the first completion; it is written once. */
-  greeting(): Entry[] {
-    if (this.#greeted) return []
+  /** The description of this implementation for the `metadata` of the first completion; it is written once: undefined then. */
+  greeting(): Members | undefined {
+    if (this.#greeted) return undefined
     this.#greeted = true
-    return [
-      ['protocol_version', quote(PROTOCOL_VERSION)],
-      ['input_format', quote(this.formats.input)],
-      ['output_format', quote(this.formats.output)],
-      ['capabilities', `[${this.abilities.map(quote).join(',')}]`],
-    ]
+    return {
+      protocol_version: quote(PROTOCOL_VERSION),
+      input_format: quote(this.formats.input),
+      output_format: quote(this.formats.output),
+      capabilities: `[${this.abilities.map(quote).join(',')}]`,
+    }
   }
 
   #settle(): Formats {

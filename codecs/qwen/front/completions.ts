@@ -22,7 +22,7 @@ export class CompletionsWriter implements AnswerWriter {
 
   begin(at: number): void {
     const metadata = this.#lines.client.greeting()
-    if (metadata.length === 0) return
+    if (!metadata) return
     const choice = '{"index":0,"message":{"role":"assistant","content":"","tool_calls":null},"finish_reason":null}'
     this.#lines.completion(choice, { at, metadata })
   }

@@ -1,5 +1,12 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
-import { type EventOf, fault, type JsonText, quote, type Stop, type TurnView } from '../../../src/model/index.ts'
+import {
+  type EventOf,
+  fault,
+  type JsonText,
+  type Members,
+  quote,
+  type Stop,
+  type TurnView,
+} from '../../../src/model/index.ts'
 import { writeUsage } from '../usage.ts'
 import { ownMember, PROTOCOL } from '../wire.ts'
 import { writeMessageResult } from './before.ts'
@@ -37,36 +44,25 @@ export function noticeMembers({
   code,
   text,
   ext,
-}: Pick<EventOf<'notice'>, 'severity' | 'code' | 'text' | 'ext'>): Entry[] {
-  return [
-    ['event', ownMember(ext, 'event') ?? quote(code)],
-    ['message', quote(text)],
-    ['level', quote(severity)],
-  ]
+}: Pick<EventOf<'notice'>, 'severity' | 'code' | 'text' | 'ext'>): Members {
+  return { event: ownMember(ext, 'event') ?? quote(code), message: quote(text), level: quote(severity) }
 }
 
 /** Answers a request to cancel on both of its channels. */
 export function writeCancelled(lines: Lines, { request, reason }: CancelRequest, cancelled: boolean): void {
   const status = cancelled ? '"ok"' : '"noop"'
   const why = cancelled ? reason : 'There is no turn to cancel: it has ended, or never ran.'
-  lines.write('result/cancel', [
-    ['status', status],
-    ['reason', quote(why)],
-  ])
-  lines.write('control_response', [
-    ['request_id', quote(request)],
-    ['response', `{"subtype":"success","result":{"status":${status}}}`],
-  ])
+  lines.write('result/cancel', { status, reason: quote(why) })
+  lines.write('control_response', {
+    request_id: quote(request),
+    response: `{"subtype":"success","result":{"status":${status}}}`,
+  })
 }
 
 /** The members of the session event that ends a turn; `metrics` is the usage of the turn. */
-function endMembers(stop: Stop, metrics: JsonText | undefined): Entry[] {
+function endMembers(stop: Stop, metrics: JsonText | undefined): Members {
   const { event, message } = ENDS[stop]
-  return [
-    ['event', quote(event)],
-    ['message', quote(message)],
-    ['metrics', metrics],
-  ]
+  return { event: quote(event), message: quote(message), metrics }
 }
 
 /** Ends a request that had no turn. `at` is milliseconds since the epoch. */
@@ -106,9 +102,6 @@ export function writeEnd(turn: Turn, end: EventOf<'turn-end'>, view: TurnView): 
 /** The transcript was compacted: its summary is the result of the command. */
 function writeCompacted(turn: Turn, { summary }: EventOf<'turn-end'>, view: TurnView): void {
   const text = 'The conversation was compacted.'
-  turn.lines.write('x-qwen-session-event', [
-    ['event', '"ChatCompressed"'],
-    ['message', quote(text)],
-  ])
+  turn.lines.write('x-qwen-session-event', { event: '"ChatCompressed"', message: quote(text) })
   writeMessageResult(turn, 'info', summary || view.text || text)
 }

@@ -1,9 +1,9 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Id,
   type JsonText,
   type LinkEvent,
+  type Members,
   member,
   object,
   parse,
@@ -92,11 +92,11 @@ export class Instants {
 
 function writeBeat(lines: Lines, reply: Reply | undefined): void {
   const healthy = !reply?.fault && member(reply?.data ?? '{}', 'ok') !== 'false'
-  const entries: Entry[] = [
-    ['status', healthy ? '"ok"' : '"error"'],
-    ['ts', seconds(lines.client.at)],
-    ['message', reply?.fault ? quote(reply.fault.message) : undefined],
-  ]
+  const entries: Members = {
+    status: healthy ? '"ok"' : '"error"',
+    ts: seconds(lines.client.at),
+    message: reply?.fault ? quote(reply.fault.message) : undefined,
+  }
   lines.write('result/heartbeat', entries, reply?.ext)
 }
 
@@ -104,12 +104,12 @@ function writeBeat(lines: Lines, reply: Reply | undefined): void {
 function writeHints(lines: Lines, trigger: string, { data, fault, ext }: Reply): void {
   const suggestions = member(data ?? '{}', 'suggestions')
   const known = !fault && Array.isArray(parse(suggestions ?? ''))
-  const entries: Entry[] = [
-    ['trigger', quote(trigger)],
-    ['status', known ? '"ok"' : '"error"'],
-    ['suggestions', known ? suggestions : '[]'],
-    ['message', known ? undefined : quote(fault?.message ?? NO_HINTS)],
-    ['metadata', ext?.protocol === PROTOCOL ? ownMember(ext, 'metadata') : '{"is_perfect_match":false}'],
-  ]
+  const entries: Members = {
+    trigger: quote(trigger),
+    status: known ? '"ok"' : '"error"',
+    suggestions: known ? suggestions : '[]',
+    message: known ? undefined : quote(fault?.message ?? NO_HINTS),
+    metadata: ext?.protocol === PROTOCOL ? ownMember(ext, 'metadata') : '{"is_perfect_match":false}',
+  }
   lines.write('result/command_hint', entries, ext)
 }

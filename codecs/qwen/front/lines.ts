@@ -1,4 +1,4 @@
-import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type Fault,
@@ -6,6 +6,7 @@ import {
   type Item,
   type JsonText,
   type Loss,
+  type Members,
   object,
   quote,
 } from '../../../src/model/index.ts'
@@ -25,7 +26,7 @@ export interface Around {
   /** Milliseconds since the epoch. */
   at: number
   usage?: JsonText | undefined
-  metadata?: readonly Entry[]
+  metadata?: Members
   ext?: Ext | undefined
 }
 
@@ -52,40 +53,32 @@ export class Lines {
   }
 
   /** Writes a line of this type, with where it belongs. */
-  write(type: string, entries: readonly Entry[], ext?: Ext): void {
-    this.send(messageLine([['type', quote(type)], ...this.where(), ...entries], addedMembers(ext)))
+  write(type: string, entries: Members, ext?: Ext): void {
+    this.send(messageLine({ type: quote(type), ...this.where(), ...entries }, addedMembers(ext)))
   }
 
   /** Writes a completion or a chunk with this choice. */
-  completion(choice: JsonText, { at, usage, metadata = [], ext }: Around): void {
-    const all = [...this.client.greeting(), ...metadata]
-    const entries: Entry[] = [
-      ['object', this.chunked ? '"chat.completion.chunk"' : '"chat.completion"'],
+  completion(choice: JsonText, { at, usage, metadata, ext }: Around): void {
+    const all = object({ ...this.client.greeting(), ...metadata })
+    const entries: Members = {
+      object: this.chunked ? '"chat.completion.chunk"' : '"chat.completion"',
       ...this.head(at),
-      ['choices', `[${choice}]`],
-      ['usage', usage],
-      ['metadata', all.length === 0 ? undefined : object(all)],
-    ]
+      choices: `[${choice}]`,
+      usage,
+      metadata: all === '{}' ? undefined : all,
+    }
     this.send(messageLine(entries, addedMembers(ext)))
   }
 
   /** The members that every completion of a turn begins with. */
-  head(at: number): Entry[] {
+  head(at: number): Members {
     const { session, model } = this.place
-    return [
-      ['id', quote(`chatcmpl-${session}`)],
-      ['created', seconds(at)],
-      ['model', quote(model ?? 'unknown')],
-      ...this.where(),
-    ]
+    return { id: quote(`chatcmpl-${session}`), created: seconds(at), model: quote(model ?? 'unknown'), ...this.where() }
   }
 
-  where(): Entry[] {
+  where(): Members {
     const { session, prompt } = this.place
-    return [
-      ['session_id', quote(session)],
-      ['prompt_id', prompt === undefined ? undefined : quote(prompt)],
-    ]
+    return { session_id: quote(session), prompt_id: quote(prompt) }
   }
 
   /**
@@ -99,12 +92,12 @@ export class Lines {
     const message = `{"role":"assistant","content":${isControl ? '""' : quote(reason.message)}}`
     const finish = isControl ? 'null' : kind === 'error' ? '"stop"' : '"error"'
     const choice = `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":${finish}}`
-    this.completion(choice, { at, metadata: [isControl ? [kind, `[${error}]`] : ['error', error]] })
+    this.completion(choice, { at, metadata: isControl ? { control_errors: `[${error}]` } : { error } })
   }
 
   /** Writes a failure that ends the process. */
   fatal(reason: Fault): void {
-    this.send(messageLine([['error', errorJson(reason, false)]]))
+    this.send(messageLine({ error: errorJson(reason, false) }))
   }
 
   /** Reports an item, or a field of it, that has no place on this wire. */

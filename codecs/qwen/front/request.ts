@@ -111,12 +111,10 @@ function chatOptions({ model, options }: ChatRequest): TurnOptions {
 
 function chatExt(line: JsonText, input: JsonText | undefined, answers: boolean): Ext | undefined {
   const options = rest(member(line, 'options') ?? '{}', OPTION_KEYS)
-  return entriesExt([
-    ['input', input],
-    ['options', options],
-    ['tool_call_id', answers ? undefined : member(line, 'tool_call_id')],
-    ...members(rest(line, CHAT_KEYS) ?? '{}'),
-  ])
+  return entriesExt(
+    { input, options, tool_call_id: answers ? undefined : member(line, 'tool_call_id') },
+    members(rest(line, CHAT_KEYS) ?? '{}'),
+  )
 }
 
 /** The declared command of a request, else the one that a user's text begins with. */
@@ -177,7 +175,7 @@ export function readOpenAiBody(line: JsonText, value: object): Read {
       ...(history.length > 0 && { history }),
       ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
       standalone: true,
-      ext: entriesExt([['messages', exact ? undefined : messages], ...members(rest(line, BODY_KEYS) ?? '{}')]),
+      ext: entriesExt({ messages: exact ? undefined : messages }, members(rest(line, BODY_KEYS) ?? '{}')),
     },
   }
 }

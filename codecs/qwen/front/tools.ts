@@ -1,5 +1,5 @@
-import { type Entry, isDropped } from '../../../src/codec-kit/index.ts'
-import { type EventOf, type JsonText, parse, quote, type TurnView } from '../../../src/model/index.ts'
+import { isDropped } from '../../../src/codec-kit/index.ts'
+import { type EventOf, type JsonText, type Members, parse, quote, type TurnView } from '../../../src/model/index.ts'
 import { STATUS, writeDisplays } from '../display.ts'
 import { ownMember, seconds } from '../wire.ts'
 import { writeBefore, writePromptResult, writeThoughts } from './before.ts'
@@ -62,13 +62,13 @@ function writeDisplay(
   view: TurnView,
   pending = false,
 ): void {
-  const entries: Entry[] = [
-    ['tool_call_id', quote(tool)],
-    ['status', quote(status)],
-    ['result_display', shown],
-    ['confirmation', ownMember(ext, 'confirmation') ?? 'null'],
-    ['pending', String(pending)],
-    ['timestamp', ownMember(ext, 'timestamp') ?? seconds(view.at)],
-  ]
+  const entries: Members = {
+    tool_call_id: quote(tool),
+    status: quote(status),
+    result_display: shown,
+    confirmation: ownMember(ext, 'confirmation') ?? 'null',
+    pending: String(pending),
+    timestamp: ownMember(ext, 'timestamp') ?? seconds(view.at),
+  }
   lines.write('x-qwen-tool-display', entries, ext)
 }

@@ -1,5 +1,13 @@
-import { type Entry, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
-import { type EventOf, type Fault, oneLine, quote, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
+import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import {
+  type EventOf,
+  type Fault,
+  type Members,
+  oneLine,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
 import { ownMember, PROTOCOL } from '../wire.ts'
 import { writeBefore, writeMessageResult, writePromptResult, writeThought, writeVerbatimResult } from './before.ts'
 import { closeRequest, noticeMembers, writeCancelled, writeEnd } from './ending.ts'
@@ -142,12 +150,12 @@ function endMessage(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
 function writeTerminal(turn: Turn, { stream, text, ext }: EventOf<'terminal-output'>, view: TurnView): void {
   writeBefore(turn, view)
   const level = stream === 'stderr' ? '"error"' : '"info"'
-  const entries: Entry[] = [
-    ['channel', quote(stream)],
-    ['source', ownMember(ext, 'source') ?? '"system"'],
-    ['text', quote(text)],
-    ['console_level', ownMember(ext, 'console_level') ?? level],
-  ]
+  const entries: Members = {
+    channel: quote(stream),
+    source: ownMember(ext, 'source') ?? '"system"',
+    text: quote(text),
+    console_level: ownMember(ext, 'console_level') ?? level,
+  }
   turn.lines.write('x-qwen-terminal', entries, ext)
 }
 

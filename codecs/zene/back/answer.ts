@@ -163,6 +163,6 @@ function answerExt(line: string): Ext | undefined {
   const top = rest(line, ANSWER_KEYS)
   const raw = member(line, 'usage')
   const usage = raw && rest(raw, USAGE_KEYS)
-  const inner = usage && object([['usage', usage]])
+  const inner = usage && object({ usage })
   return toExt(top ? append(top, inner) : inner)
 }

@@ -3,7 +3,6 @@ import {
   append,
   type Command,
   type Id,
-  type JsonText,
   type Loss,
   object,
   oneLine,
@@ -57,19 +56,18 @@ export function requestOf(start: TurnStart): string {
 export function runLine(start: Command & TurnStart, session: string, report: Report): string {
   const { options, ext } = start
   if (ext && ext.protocol !== PROTOCOL) report(dropped('ext'))
-  const optional = (text: string | undefined): JsonText | undefined => (text === undefined ? undefined : quote(text))
-  const line = object([
-    ['protocol_version', '1'],
-    ['type', '"run"'],
-    ['request_id', quote(requestOf(start))],
-    ['session_id', quote(session)],
-    ['channel_id', optional(start.session?.channel)],
-    ['agent', optional(start.agent)],
-    ['prompt', quote(promptOf(start, report))],
-    ['timeout_ms', options.totalMs === undefined ? undefined : String(milliseconds(options.totalMs))],
-    ['idempotency_key', quote(`turnpike-${start.turn}`)],
-    ['stream', options.streaming === undefined ? undefined : String(options.streaming)],
-  ])
+  const line = object({
+    protocol_version: '1',
+    type: '"run"',
+    request_id: quote(requestOf(start)),
+    session_id: quote(session),
+    channel_id: quote(start.session?.channel),
+    agent: quote(start.agent),
+    prompt: quote(promptOf(start, report)),
+    timeout_ms: options.totalMs === undefined ? undefined : String(milliseconds(options.totalMs)),
+    idempotency_key: quote(`turnpike-${start.turn}`),
+    stream: options.streaming === undefined ? undefined : String(options.streaming),
+  })
   return append(line, ownExt(ext))
 }
 

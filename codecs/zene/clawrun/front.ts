@@ -106,7 +106,7 @@ class ClawrunFront implements FrontLink {
   }
 
   #answer(member: 'text' | 'error', text: string): void {
-    this.#ports.send(object([[member, quote(text)]]))
+    this.#ports.send(object({ [member]: quote(text) }))
     this.#ports.close(0)
   }
 }

@@ -103,10 +103,10 @@ function tokens(count = 0): number {
 }
 
 function usageJson({ input, output, total }: Counts, estimated: boolean): JsonText {
-  return object([
-    ['prompt_tokens', String(input)],
-    ['completion_tokens', String(output)],
-    ['total_tokens', String(total)],
-    ['estimated', estimated ? 'true' : undefined],
-  ])
+  return object({
+    prompt_tokens: String(input),
+    completion_tokens: String(output),
+    total_tokens: String(total),
+    estimated: estimated ? 'true' : undefined,
+  })
 }

@@ -230,7 +230,7 @@ export class HostFront implements FrontLink {
 }
 
 function cancelLine(ids: Ids, at: number, target: string): string {
-  return ackLine(ids, at, 'CANCEL_ACCEPTED', [['target_request_id', quote(target)]])
+  return ackLine(ids, at, 'CANCEL_ACCEPTED', { target_request_id: quote(target) })
 }
 
 function exitOf(failed: Fault): Exit {

@@ -1,10 +1,8 @@
-import { append, type Fault, type JsonText, member, object, quote } from '../../../src/model/index.ts'
+import { append, type Fault, type JsonText, type Members, member, object, quote } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
 import { ownExt } from '../wire.ts'
 import type { Shape } from './args.ts'
 import type { Ids } from './request.ts'
-
-type Entries = [string, JsonText | undefined][]
 
 /** The end of a run, ready to be written. `at` and `latency` are milliseconds; `ext` holds members of the agent's own answer. */
 export interface Ending {
@@ -21,22 +19,20 @@ export interface Ending {
 /** The usage of an answer without counts. */
 export const NO_USAGE: JsonText = '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}'
 
-const sessionJson = (ids: Ids): JsonText => (ids.session === undefined ? 'null' : quote(ids.session))
-
 /** The members that every line of the protocol shape begins with. */
-function head(type: string, ids: Ids, at: number): Entries {
-  return [
-    ['protocol_version', '1'],
-    ['type', quote(type)],
-    ['request_id', quote(ids.request)],
-    ['session_id', sessionJson(ids)],
-    ['ts_ms', String(at)],
-  ]
+function head(type: string, { request, session }: Ids, at: number): Members {
+  return {
+    protocol_version: '1',
+    type: quote(type),
+    request_id: quote(request),
+    session_id: quote(session) ?? 'null',
+    ts_ms: String(at),
+  }
 }
 
 /** An `ack` line. `more` holds the members that only this status has, as raw JSON. */
-export function ackLine(ids: Ids, at: number, status: string, more: Entries = []): string {
-  return object([...head('ack', ids, at), ['status', quote(status)], ...more])
+export function ackLine(ids: Ids, at: number, status: string, more: Members = {}): string {
+  return object({ ...head('ack', ids, at), status: quote(status), ...more })
 }
 
 /** The beginning of every `event` line of a run up to the value of its `ts_ms`; made once, because deltas are many. */
@@ -59,36 +55,36 @@ export function relayedEvent(frame: string, start: string, at: number, seq: numb
 /** The `error` object of the protocol shape. */
 function errorObject(fault: Fault): JsonText {
   const { code, http } = errors[fault.code]
-  const json = object([
-    ['code', quote(code)],
-    ['message', quote(safeMessage(fault))],
-    ['retryable', String(fault.retryable)],
-    ['http_status', code === 'BUSY' ? String(http) : undefined],
-  ])
+  const json = object({
+    code: quote(code),
+    message: quote(safeMessage(fault)),
+    retryable: String(fault.retryable),
+    http_status: code === 'BUSY' ? String(http) : undefined,
+  })
   return append(json, ownExt(fault.ext))
 }
 
 /** The flat answer of the text's section "Response Schema": always text, `""` on errors. */
-function flat(ids: Ids, text: string, usage: JsonText, fault: Fault | undefined): Entries {
-  return [
-    ['ok', String(fault === undefined)],
-    ['request_id', quote(ids.request)],
-    ['session_id', quote(ids.session ?? '')],
-    ['text', quote(fault ? '' : text)],
-    ['error_code', fault ? quote(errors[fault.code].code) : 'null'],
-    ['error_message', fault ? quote(safeMessage(fault)) : 'null'],
-    ['usage', usage],
-  ]
+function flat(ids: Ids, text: string, usage: JsonText, fault: Fault | undefined): Members {
+  return {
+    ok: String(fault === undefined),
+    request_id: quote(ids.request),
+    session_id: quote(ids.session ?? ''),
+    text: quote(fault ? '' : text),
+    error_code: fault ? quote(errors[fault.code].code) : 'null',
+    error_message: fault ? quote(safeMessage(fault)) : 'null',
+    usage,
+  }
 }
 
-function shaped(shape: Shape, plain: Entries, protocol: Entries): JsonText {
+function shaped(shape: Shape, plain: Members, protocol: Members): JsonText {
   if (shape === 'flat') return object(plain)
-  return object(shape === 'protocol' ? protocol : new Map([...protocol, ...plain]))
+  return object(shape === 'protocol' ? protocol : { ...protocol, ...plain })
 }
 
 /** The answer to a request that never ran: flat, or an `error` line. */
 export function errorLine(shape: Shape, ids: Ids, fault: Fault, at: number): string {
-  const protocol: Entries = [...head('error', ids, at), ['error', errorObject(fault)]]
+  const protocol = { ...head('error', ids, at), error: errorObject(fault) }
   return shaped(shape, flat(ids, '', NO_USAGE, fault), protocol)
 }
 
@@ -103,14 +99,14 @@ export function statusOf(fault: Fault | undefined): string {
 export function finalLine(shape: Shape, ending: Ending): string {
   const { ids, text, usage, fault, at, latency, replayed, ext } = ending
   const status = statusOf(fault)
-  const protocol: Entries = [
+  const protocol: Members = {
     ...head('final', ids, at),
-    ['status', quote(status)],
-    ['text', quote(fault ? '' : text)],
-    ['usage', usage],
-    ['error', fault && status !== 'CANCELED' ? errorObject(fault) : 'null'],
-    ['latency_ms', String(latency)],
-    ['replayed', replayed ? 'true' : undefined],
-  ]
+    status: quote(status),
+    text: quote(fault ? '' : text),
+    usage,
+    error: fault && status !== 'CANCELED' ? errorObject(fault) : 'null',
+    latency_ms: String(latency),
+    replayed: replayed ? 'true' : undefined,
+  }
   return append(shaped(shape, flat(ids, text, usage, fault), protocol), ext)
 }

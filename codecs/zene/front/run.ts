@@ -73,7 +73,7 @@ export class RunStream {
 
   /** The gateway took the run. */
   accepted(at: number): void {
-    this.#ports.send(ackLine(this.#ids, at, 'ACCEPTED', [['request_ts_ms', String(this.#sentAt ?? at)]]))
+    this.#ports.send(ackLine(this.#ids, at, 'ACCEPTED', { request_ts_ms: String(this.#sentAt ?? at) }))
     this.#event(at, 'REQUEST_ACCEPTED', '{}')
   }
 

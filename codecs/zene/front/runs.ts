@@ -118,7 +118,7 @@ export class Runs {
     } else if (event.how === 'joined' && !single) {
       const first = [...this.#runs.values()].find((other) => other !== run && other.unit === run.unit)
       const existing = quote(first?.ids.request ?? event.request ?? NO_IDS.request)
-      this.#ports.send(ackLine(run.ids, view.at, 'DUPLICATE_IN_PROGRESS', [['existing_request_id', existing]]))
+      this.#ports.send(ackLine(run.ids, view.at, 'DUPLICATE_IN_PROGRESS', { existing_request_id: existing }))
       this.#runs.delete(run.exchange)
       return true
     } else run.stream?.accepted(view.at)

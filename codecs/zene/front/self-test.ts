@@ -35,18 +35,18 @@ export class SelfTest implements FrontLink {
   #print(failed: Fault | undefined): void {
     if (this.#done) return
     this.#done = true
-    const check = object([
-      ['role', quote('gateway')],
-      ['ok', String(!failed)],
-      ['error', failed ? quote(safeMessage(failed)) : 'null'],
-    ])
-    const report = object([
-      ['ok', String(!failed)],
-      ['status', failed ? '"FAIL"' : '"PASS"'],
-      ['missing_required_env', '[]'],
-      ['checks', `[${check}]`],
-      ['provider_probe_results', '[]'],
-    ])
+    const check = object({
+      role: quote('gateway'),
+      ok: String(!failed),
+      error: failed ? quote(safeMessage(failed)) : 'null',
+    })
+    const report = object({
+      ok: String(!failed),
+      status: failed ? '"FAIL"' : '"PASS"',
+      missing_required_env: '[]',
+      checks: `[${check}]`,
+      provider_probe_results: '[]',
+    })
     this.#ports.send(report)
     if (failed) this.#ports.warn(safeMessage(failed))
     this.#ports.close(failed ? 3 : 0)

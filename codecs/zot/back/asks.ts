@@ -1,6 +1,13 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, type Fault, fault, quote, replyData } from '../../../src/model/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Members,
+  quote,
+  replyData,
+} from '../../../src/model/index.ts'
 import { PROTOCOL } from '../wire.ts'
 import { QUERIES } from './replies.ts'
 import type { AgentWire, Reply } from './wire.ts'
@@ -27,16 +34,16 @@ export class Asks {
   ask(command: Asked): void {
     const wire = this.#wire
     if (command.type === 'session-clear') {
-      this.#send(command, 'clear', [], () => {
+      this.#send(command, 'clear', {}, () => {
         wire.system = undefined
       })
     } else if (command.type === 'config-set' && command.model !== undefined && setsModelAlone(command)) {
       const model = command.model
-      this.#send(command, 'set_model', [['model', quote(model)]], () => {
+      this.#send(command, 'set_model', { model: quote(model) }, () => {
         wire.model = wire.own = model
       })
     } else if (command.type === 'query' && QUERIES.has(command.what)) {
-      this.#send(command, QUERIES.get(command.what)!.command, [], () => {})
+      this.#send(command, QUERIES.get(command.what)!.command, {}, () => {})
     } else {
       const text =
         'An agent of the protocol zot cannot do this: it answers prompts, and can clear its transcript and change its model.'
@@ -44,7 +51,7 @@ export class Asks {
     }
   }
 
-  #send(command: Asked, type: string, fields: readonly Entry[], done: () => void): void {
+  #send(command: Asked, type: string, fields: Members, done: () => void): void {
     const answered = (reply: Reply): void => {
       if (reply?.success) done()
       this.#answered(command, reply)

@@ -1,9 +1,9 @@
-import { dropped, type Entry, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
-import type { JsonText, Loss, Part, TurnStart } from '../../../src/model/index.ts'
+import { dropped, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import type { JsonText, Loss, Members, Part, TurnStart } from '../../../src/model/index.ts'
 import { object, quote } from '../../../src/model/index.ts'
 
 /** The fields of a `prompt` from a turn's input; `report` gets what it cannot hold. `system` is folded in when given. */
-export function promptFields(start: TurnStart, system: string | undefined, report: (loss: Loss) => void): Entry[] {
+export function promptFields(start: TurnStart, system: string | undefined, report: (loss: Loss) => void): Members {
   let message = ''
   const images: JsonText[] = []
   for (const part of start.input) {
@@ -16,10 +16,7 @@ export function promptFields(start: TurnStart, system: string | undefined, repor
     report(weakened('option.systemPrompt'))
     message = withInstruction(system, message)
   }
-  return [
-    ['message', quote(message)],
-    ['images', images.length === 0 ? undefined : `[${images.join(',')}]`],
-  ]
+  return { message: quote(message), images: images.length === 0 ? undefined : `[${images.join(',')}]` }
 }
 
 function textPart(part: Part, report: (loss: Loss) => void): string | undefined {
@@ -30,8 +27,5 @@ function textPart(part: Part, report: (loss: Loss) => void): string | undefined 
 }
 
 function image(mime: string | undefined, data: string): JsonText {
-  return object([
-    ['mime_type', mime === undefined ? undefined : quote(mime)],
-    ['data', quote(data)],
-  ])
+  return object({ mime_type: quote(mime), data: quote(data) })
 }

@@ -1,7 +1,16 @@
 import * as v from 'valibot'
-import { type Entry, Handshake, messageLine } from '../../../src/codec-kit/index.ts'
+import { Handshake, messageLine } from '../../../src/codec-kit/index.ts'
 import type { BackContext, BackPorts, CallEnd } from '../../../src/contract/index.ts'
-import { type Ext, type Fault, fault, isRecord, type JsonText, member, quote } from '../../../src/model/index.ts'
+import {
+  type Ext,
+  type Fault,
+  fault,
+  isRecord,
+  type JsonText,
+  type Members,
+  member,
+  quote,
+} from '../../../src/model/index.ts'
 import { HelloData, type Options, Response } from '../schema.ts'
 import { ownExt, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
 
@@ -45,7 +54,7 @@ export class AgentWire {
       // Also without a token: one that the gateway itself was started with must not reach the agent.
       env: { [TOKEN_VARIABLE]: token },
     })
-    this.request('hello', [['token', token === '' ? undefined : quote(token)]], (reply) => this.#greeted(reply))
+    this.request('hello', { token: token === '' ? undefined : quote(token) }, (reply) => this.#greeted(reply))
   }
 
   /** Set when its messages were meant for another client. */
@@ -54,14 +63,14 @@ export class AgentWire {
   }
 
   /** Sends a command; `then` is called once, with its response. */
-  request(type: string, fields: readonly Entry[], then: (reply: Reply) => void, ext?: Ext): void {
+  request(type: string, fields: Members, then: (reply: Reply) => void, ext?: Ext): void {
     if (this.dead) {
       then(undefined)
       return
     }
     const id = this.#ports.newId()
     this.#requests.set(id, { type, take: then })
-    this.#ports.send(messageLine([['type', quote(type)], ['id', quote(id)], ...fields], ownExt(ext), REPLACEABLE))
+    this.#ports.send(messageLine({ type: quote(type), id: quote(id), ...fields }, ownExt(ext), REPLACEABLE))
   }
 
   /** Takes a `response`: `stray` when nothing waits for it. */

@@ -71,7 +71,7 @@ export class Work {
     const before = wire.model
     // Until the answer it is not known: a turn that takes the place of a cancelled one sets its own.
     wire.model = undefined
-    wire.request('set_model', [['model', quote(model)]], (reply) => {
+    wire.request('set_model', { model: quote(model) }, (reply) => {
       wire.model = reply?.success ? model : (wire.model ?? before)
       if (!reply || this.decoder.ended) return
       if (!reply.success) this.#keepModel(reply.error ?? `The agent does not take the model "${model}"`)
@@ -93,7 +93,7 @@ export class Work {
     if (ext && ext.protocol !== PROTOCOL) this.report(dropped('ext', ext.protocol))
     const compact = task === 'compact'
     const system = options.systemPrompt === wire.system ? undefined : options.systemPrompt
-    const fields = compact ? [] : promptFields(this.#start, system, (loss) => this.report(loss))
+    const fields = compact ? {} : promptFields(this.#start, system, (loss) => this.report(loss))
     // A compaction may summarise the instruction away: then the next prompt says it again.
     if (compact) wire.system = undefined
     else if (system !== undefined) wire.system = system
@@ -115,7 +115,7 @@ export class Work {
   #abort(): void {
     if (this.#aborting) return
     this.#aborting = true
-    this.#wire.request('abort', [], (reply) => {
+    this.#wire.request('abort', {}, (reply) => {
       // An aborted compact says nothing more; an aborted prompt still ends with `done`.
       if (reply && !this.decoder.ended && this.#start.task !== 'prompt') this.decoder.cancelled()
     })

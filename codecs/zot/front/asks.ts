@@ -1,4 +1,4 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -8,6 +8,7 @@ import {
   type JsonText,
   type LinkEvent,
   type Loss,
+  type Members,
   type QueryWhat,
   quote,
 } from '../../../src/model/index.ts'
@@ -98,22 +99,18 @@ export class FrontAsks {
   }
 }
 
-function head({ command, id }: Request): Entry[] {
-  return [
-    ['type', '"response"'],
-    ['id', id === undefined ? undefined : quote(id)],
-    ['command', quote(command)],
-  ]
+function head({ command, id }: Request): Members {
+  return { type: '"response"', id: quote(id), command: quote(command) }
 }
 
 /** A response that the command was done. */
 export function success(request: Request, data: JsonText | undefined): string {
-  return messageLine([...head(request), ['success', 'true'], ['data', data]])
+  return messageLine({ ...head(request), success: 'true', data })
 }
 
 /** A response that it was not. */
 export function refusal(request: Request, reason: Fault): string {
   // A client that only asks for models reads the list without looking at the success.
   const data = request.command === 'get_models' ? '{"models":[]}' : undefined
-  return messageLine([...head(request), ['success', 'false'], ['error', quote(reason.message)], ['data', data]])
+  return messageLine({ ...head(request), success: 'false', error: quote(reason.message), data })
 }

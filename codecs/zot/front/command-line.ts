@@ -32,5 +32,5 @@ export function readLine(json: JsonText): Line | string {
 export function commandExt({ command, value, json }: Line, images?: JsonText): Ext | undefined {
   const known = KNOWN.get(command) ?? BARE
   const unknown = unknownMembers(json, value, known)
-  return toExt(images === undefined ? unknown : messageLine([['images', images]], unknown))
+  return toExt(images === undefined ? unknown : messageLine({ images }, unknown))
 }

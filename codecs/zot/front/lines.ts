@@ -1,6 +1,6 @@
 import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import { type Ext, type Id, type Item, type Loss, quote } from '../../../src/model/index.ts'
+import { type Ext, type Id, type Item, type Loss, type Members, quote } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
 
 const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const
@@ -17,8 +17,8 @@ export class Lines {
   }
 
   /** Writes a message of this type. */
-  write(type: string, entries: readonly Entry[], ext?: Ext, replaceable?: ReadonlySet<string>): void {
-    this.#ports.send(messageLine([['type', quote(type)], ...entries], ownExt(ext), replaceable))
+  write(type: string, entries: Members, ext?: Ext, replaceable?: ReadonlySet<string>): void {
+    this.#ports.send(messageLine({ type: quote(type), ...entries }, ownExt(ext), replaceable))
   }
 
   /** Writes a whole line. */

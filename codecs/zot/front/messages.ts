@@ -1,9 +1,10 @@
-import { type Entry, weakened } from '../../../src/codec-kit/index.ts'
+import { weakened } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Ext,
   type Id,
   type JsonText,
+  type Members,
   type Part,
   quote,
   type TurnView,
@@ -46,13 +47,13 @@ export class MessageWriter {
   /** A message of the agent begins. */
   start(message: Id, ext: Ext | undefined): void {
     this.streaming = message
-    this.#lines.write('assistant_start', [], ext)
+    this.#lines.write('assistant_start', {}, ext)
   }
 
   delta(event: EventOf<'text-delta'>, view: TurnView): void {
     const message = view.message(event.message)
     if (message?.role !== 'assistant' || message.lane !== undefined || event.text === '') return
-    this.#lines.write('text_delta', [['delta', quote(event.text)]], event.ext)
+    this.#lines.write('text_delta', { delta: quote(event.text) }, event.ext)
   }
 
   end(event: EventOf<'message-end'>, view: TurnView): void {
@@ -63,7 +64,7 @@ export class MessageWriter {
     else if (role === 'assistant') {
       this.streaming = undefined
       this.#tools.closeDrafts()
-      if (!streamed && text !== '') this.#lines.write('text_delta', [['delta', quote(text)]])
+      if (!streamed && text !== '') this.#lines.write('text_delta', { delta: quote(text) })
       // An empty message, such as that of an aborted answer, is not written.
       if (event.parts === undefined && text === '') return
       const content = this.#content(event, text, (loss) => this.#lines.report(loss))
@@ -81,10 +82,7 @@ export class MessageWriter {
   }
 
   #write(type: string, content: JsonText, view: TurnView, ext?: Ext): void {
-    const entries: Entry[] = [
-      ['content', content],
-      ['time', quote(timeText(view.at))],
-    ]
+    const entries: Members = { content, time: quote(timeText(view.at)) }
     this.#lines.write(type, entries, ext, TIMED)
   }
 }

@@ -2,9 +2,11 @@ import { invented } from '../../../src/codec-kit/index.ts'
 import {
   type JsonText,
   type Loss,
+  type Members,
   type MessagesReply,
   type ModelInfo,
   type ModelsReply,
+  object,
   parseObject,
   quote,
   type StateReply,
@@ -37,11 +39,14 @@ export const writeState: ReplyWriter = (data, { provider, model, report }) => {
   const invent = (field: string): void => report(invented('query.state', field))
   if (state.cwd === undefined) invent('cwd')
   if (state.usage?.costUsd === undefined) invent('usage')
-  return (
-    `{"provider":${quote(state.provider ?? provider)},"model":${quote(state.model ?? model)},` +
-    `"cwd":${quote(state.cwd ?? '')},"message_count":${numberJson(state.messageCount ?? 0)},` +
-    `"busy":${state.busy === true},"usage":{${usageMembers(state.usage ?? {})}}}`
-  )
+  return object({
+    provider: quote(state.provider ?? provider),
+    model: quote(state.model ?? model),
+    cwd: quote(state.cwd ?? ''),
+    message_count: numberJson(state.messageCount ?? 0),
+    busy: String(state.busy === true),
+    usage: object(usageMembers(state.usage ?? {})),
+  })
 }
 
 /** `get_messages`. */
@@ -67,11 +72,13 @@ export const writeModels: ReplyWriter = (data, { model: chosen, report }) => {
     if (model.contextWindow === undefined || model.maxOutput === undefined || model.reasoning === undefined) {
       report(invented('query.models'))
     }
-    return (
-      `{"id":${quote(model.id)},"provider":${quote(model.provider ?? PROVIDER)},` +
-      `"context_window":${numberJson(model.contextWindow ?? 0)},"max_output":${numberJson(model.maxOutput ?? 0)},` +
-      `"reasoning":${model.reasoning === true}}`
-    )
+    return object({
+      id: quote(model.id),
+      provider: quote(model.provider ?? PROVIDER),
+      context_window: numberJson(model.contextWindow ?? 0),
+      max_output: numberJson(model.maxOutput ?? 0),
+      reasoning: String(model.reasoning === true),
+    })
   })
   return `{"models":[${models.join(',')}]}`
 }
@@ -98,11 +105,13 @@ export function modelTable(data: JsonText | undefined): string[] {
 const WIDTHS = [12, 32, 10, 10, 10]
 
 /** The members of a usage object; what is unknown is 0, because the wire's readers demand numbers. */
-export function usageMembers(usage: Usage): string {
-  const reasoning = usage.reasoning === undefined ? '' : `,"reasoning":${numberJson(usage.reasoning)}`
-  return (
-    `"input":${numberJson(usage.input ?? 0)},"output":${numberJson(usage.output ?? 0)},` +
-    `"cache_read":${numberJson(usage.cacheRead ?? 0)},"cache_write":${numberJson(usage.cacheWrite ?? 0)},` +
-    `"cost_usd":${numberJson(usage.costUsd ?? 0)}${reasoning}`
-  )
+export function usageMembers({ input, output, cacheRead, cacheWrite, costUsd, reasoning }: Usage): Members {
+  return {
+    input: numberJson(input ?? 0),
+    output: numberJson(output ?? 0),
+    cache_read: numberJson(cacheRead ?? 0),
+    cache_write: numberJson(cacheWrite ?? 0),
+    cost_usd: numberJson(costUsd ?? 0),
+    reasoning: reasoning === undefined ? undefined : numberJson(reasoning),
+  }
 }

@@ -1,5 +1,5 @@
-import { type Entry, weakened } from '../../../src/codec-kit/index.ts'
-import { type Ext, quote, type Stop } from '../../../src/model/index.ts'
+import { weakened } from '../../../src/codec-kit/index.ts'
+import { type Ext, type Members, quote, type Stop } from '../../../src/model/index.ts'
 import type { Lines } from './lines.ts'
 import type { ToolWriter } from './tools.ts'
 
@@ -45,7 +45,7 @@ export class StepWriter {
     if (this.running) this.end('end')
     this.#step = step
     this.#last = step
-    this.#lines.write('turn_start', [['step', String(step)]], ext)
+    this.#lines.write('turn_start', { step: String(step) }, ext)
   }
 
   /** Starts a call if none runs: backs without steps get one around what the agent says. */
@@ -58,10 +58,7 @@ export class StepWriter {
     this.#step = undefined
     this.stop = stop
     if (!OWN.has(stop)) this.#lines.report(weakened('step-end', 'stop', 'too-narrow'))
-    const entries: Entry[] = [
-      ['stop', quote(STOPS[stop])],
-      ['error', error === undefined ? undefined : quote(error)],
-    ]
+    const entries: Members = { stop: quote(STOPS[stop]), error: quote(error) }
     this.#lines.write('turn_end', entries, ext, STOPPED)
   }
 }

@@ -1,10 +1,11 @@
-import { type Entry, isDropped, weakened } from '../../../src/codec-kit/index.ts'
+import { isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   asJson,
   type EventOf,
   type Ext,
   type Id,
   type JsonText,
+  type Members,
   parse,
   quote,
   type TurnView,
@@ -28,25 +29,19 @@ export class ToolWriter {
   /** `tool_use_start`. */
   start(event: EventOf<'tool-start'>): void {
     this.#drafts.add(event.tool)
-    const entries: Entry[] = [
-      ['id', quote(event.tool)],
-      ['name', quote(event.name)],
-    ]
+    const entries: Members = { id: quote(event.tool), name: quote(event.name) }
     this.#lines.write('tool_use_start', entries, event.ext)
   }
 
   /** `tool_use_args`. */
   args(event: EventOf<'tool-args-delta'>): void {
-    const entries: Entry[] = [
-      ['id', quote(event.tool)],
-      ['delta', quote(event.text)],
-    ]
+    const entries: Members = { id: quote(event.tool), delta: quote(event.text) }
     this.#lines.write('tool_use_args', entries, event.ext)
   }
 
   /** `tool_use_end` of all calls that are still being written: the model has no event for it. */
   closeDrafts(): void {
-    for (const tool of this.#drafts) this.#lines.write('tool_use_end', [['id', quote(tool)]])
+    for (const tool of this.#drafts) this.#lines.write('tool_use_end', { id: quote(tool) })
     this.#drafts.clear()
   }
 
@@ -54,11 +49,7 @@ export class ToolWriter {
   call(tool: Id, name: string, args: JsonText, ext?: Ext): void {
     this.closeDrafts()
     this.#called.add(tool)
-    const entries: Entry[] = [
-      ['id', quote(tool)],
-      ['name', quote(name)],
-      ['args', args === '' ? '{}' : asJson(args)],
-    ]
+    const entries: Members = { id: quote(tool), name: quote(name), args: args === '' ? '{}' : asJson(args) }
     this.#lines.write('tool_call', entries, ext)
   }
 
@@ -69,10 +60,7 @@ export class ToolWriter {
         this.#lines.drop(`part.${part.type}`, 'tool_progress')
         continue
       }
-      const entries: Entry[] = [
-        ['id', quote(event.tool)],
-        ['text', quote(part.text)],
-      ]
+      const entries: Members = { id: quote(event.tool), text: quote(part.text) }
       this.#lines.write('tool_progress', entries, event.ext)
     }
   }
@@ -90,11 +78,11 @@ export class ToolWriter {
     if (event.status === 'denied' || event.status === 'cancelled') {
       this.#lines.report(weakened('tool-end', 'status', 'too-narrow'))
     }
-    const entries: Entry[] = [
-      ['id', quote(event.tool)],
-      ['is_error', String(event.status !== 'ok')],
-      ['content', contentOf(event.parts, event.ext, (loss) => this.#lines.report(loss))],
-    ]
+    const entries: Members = {
+      id: quote(event.tool),
+      is_error: String(event.status !== 'ok'),
+      content: contentOf(event.parts, event.ext, (loss) => this.#lines.report(loss)),
+    }
     this.#lines.write('tool_result', entries, event.ext, CONTENT)
   }
 }

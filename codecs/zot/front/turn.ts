@@ -122,12 +122,12 @@ export class TurnWriter {
     if (this.#responded) return
     this.#responded = true
     const { id, command } = this.#work
-    this.#lines.write('response', [
-      ['id', id === undefined ? undefined : quote(id)],
-      ['command', quote(command)],
-      ['success', 'true'],
-      ['data', '{"started":true}'],
-    ])
+    this.#lines.write('response', {
+      id: quote(id),
+      command: quote(command),
+      success: 'true',
+      data: '{"started":true}',
+    })
   }
 
   /** The command failed without a turn, or its turn cannot be followed any more. Nothing may follow. */
@@ -170,11 +170,11 @@ export class TurnWriter {
     if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
     if (end.summary !== undefined && this.#work.command !== 'compact') this.#lines.drop('end.summary')
     if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.weaken('fault.code')
-    if (end.outcome === 'failed') this.#lines.write('error', [['message', quote(message)]], said)
+    if (end.outcome === 'failed') this.#lines.write('error', { message: quote(message) }, said)
     else if (end.outcome === 'completed' && this.#work.command === 'compact') {
-      this.#lines.write('compact_done', [['summary', quote(end.summary ?? text)]])
+      this.#lines.write('compact_done', { summary: quote(end.summary ?? text) })
     }
-    if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', [], end.ext)
+    if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', {}, end.ext)
   }
 }
 

@@ -1,5 +1,5 @@
-import { dropped, type Entry, invented, messageLine } from '../../../src/codec-kit/index.ts'
-import { type Ext, type Loss, member, parseObject, type Usage } from '../../../src/model/index.ts'
+import { dropped, invented, messageLine } from '../../../src/codec-kit/index.ts'
+import { type Ext, type Loss, object, parseObject, type Usage } from '../../../src/model/index.ts'
 import { ownExt, ownMember } from '../wire.ts'
 import { usageMembers } from './replies.ts'
 
@@ -24,18 +24,9 @@ export class UsageWriter {
     for (const key of ['input', 'output', 'cacheRead', 'cacheWrite', 'costUsd'] as const) {
       this.#total[key]! += usage[key] ?? 0
     }
-    const own: Entry[] = usageEntries(usage)
-    const entries: Entry[] = [['type', '"usage"'], ...own, ['cumulative', `{${usageMembers(this.#total)}}`]]
+    const entries = { type: '"usage"', ...usageMembers(usage), cumulative: object(usageMembers(this.#total)) }
     return messageLine(entries, ownExt(ext), usable(ext) ? REPLACEABLE : undefined)
   }
-}
-
-function usageEntries(usage: Usage): Entry[] {
-  const json = `{${usageMembers(usage)}}`
-  return ['input', 'output', 'cache_read', 'cache_write', 'cost_usd', 'reasoning'].map((key) => [
-    key,
-    member(json, key),
-  ])
 }
 
 /** True when the agent's total has the one number that every reader looks at. */

@@ -13,11 +13,7 @@ export function attachmentVariables(parts: readonly Part[], report: Report): Rec
 function variables(attachments: readonly Attachment[]): Record<string, string> {
   if (attachments.length === 0) return {}
   const list = attachments.map(({ type, url, name }) =>
-    object([
-      ['type', quote(type)],
-      ['url', quote(url)],
-      ['name', quote(name)],
-    ]),
+    object({ type: quote(type), url: quote(url), name: quote(name) }),
   )
   const found: Record<string, string> = { AGENT_ATTACHMENTS: `[${list.join(',')}]` }
   for (const [type, variable] of [

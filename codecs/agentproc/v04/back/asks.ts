@@ -128,12 +128,12 @@ function response(
   message: string | undefined,
 ): JsonText {
   return ascii(
-    object([
-      ['type', '"permission_response"'],
-      ['request_id', quote(request)],
-      ['behavior', quote(behavior)],
-      ['updated_input', input],
-      ['message', message === undefined ? undefined : quote(message)],
-    ]),
+    object({
+      type: '"permission_response"',
+      request_id: quote(request),
+      behavior: quote(behavior),
+      updated_input: input,
+      message: quote(message),
+    }),
   )
 }

@@ -46,16 +46,16 @@ export function prepare(
   const values = placeholders(context, start, message)
   const env = { ...inherited(context), ...configured(context, values) }
   const started = program(context, [process?.command ?? '', ...(process?.args ?? [])], values)
-  const turn = object([
-    ['type', '"turn"'],
-    ['message', quote(message)],
-    ['session_id', quote(values.SESSION_ID)],
-    ['session_name', quote(values.SESSION_NAME)],
-    ['from_user', version === '0.3' ? ((start.ext && sender(start.ext)) ?? '""') : undefined],
-    ['protocol_version', quote(version)],
-    ['attachments', attachments.length > 0 ? `[${attachments.join(',')}]` : undefined],
-    ['permission', options.permission ? 'true' : undefined],
-  ])
+  const turn = object({
+    type: '"turn"',
+    message: quote(message),
+    session_id: quote(values.SESSION_ID),
+    session_name: quote(values.SESSION_NAME),
+    from_user: version === '0.3' ? ((start.ext && sender(start.ext)) ?? '""') : undefined,
+    protocol_version: quote(version),
+    attachments: attachments.length > 0 ? `[${attachments.join(',')}]` : undefined,
+    permission: options.permission ? 'true' : undefined,
+  })
   return (
     startFault(started, env, 'leave {{MESSAGE}} out of its command and environment') ?? {
       call: { kind: 'process', ...started, env, stdin: options.permission ? 'open' : 'end' },
@@ -69,13 +69,13 @@ function attachment(part: FilePart, report: Report): JsonText[] {
   if (url === undefined) return []
   const { mime, name, bytes } = part
   return [
-    object([
-      ['kind', quote(isVideo(part) ? 'video' : part.type)],
-      ['url', quote(url)],
-      ['filename', name === undefined ? undefined : quote(name)],
-      ['mime_type', mime === undefined || mime === ANY_VIDEO ? undefined : quote(mime)],
-      ['size', bytes?.toString()],
-    ]),
+    object({
+      kind: quote(isVideo(part) ? 'video' : part.type),
+      url: quote(url),
+      filename: quote(name),
+      mime_type: mime === undefined || mime === ANY_VIDEO ? undefined : quote(mime),
+      size: bytes?.toString(),
+    }),
   ]
 }
 
@@ -90,6 +90,6 @@ function unknownMembers(version: TypedVersion, ext: Ext | undefined, report: Rep
   if (!ext) return undefined
   const user = sender(ext)
   if (ext.protocol === EXT_04) return rest(ext.json, version === '0.3' ? MEMBERS_03 : TURN_MEMBERS)
-  if (user !== undefined) return version === '0.3' ? undefined : object([['from_user', user]])
+  if (user !== undefined) return version === '0.3' ? undefined : object({ from_user: user })
   report(dropped('ext', ext.protocol))
 }

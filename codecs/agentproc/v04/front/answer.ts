@@ -93,8 +93,8 @@ export class EventWriter extends AnswerWriter {
   /** The whole reply. In 0.3 an empty one has no line. */
   #result(text: string, usage: JsonText | undefined, ext: Ext | undefined): void {
     const shared = this.#shared(ext)
-    if (this.#version === '0.4') this.ports.send(line('result', [['text', quote(text)]], usage, shared))
-    else if (text !== '') this.ports.send(line('text', [['text', quote(text)]], undefined, shared))
+    if (this.#version === '0.4') this.ports.send(line('result', { text: quote(text) }, usage, shared))
+    else if (text !== '') this.ports.send(line('text', { text: quote(text) }, undefined, shared))
   }
 
   #usage({ usage, usageEstimated }: TurnView): JsonText | undefined {
@@ -119,7 +119,7 @@ export class EventWriter extends AnswerWriter {
     if (this.#stamped) return undefined
     this.#stamped = true
     if (this.#version === '0.4' || this.#session === undefined) return this.#session
-    this.ports.send(line('session', [['id', quote(this.#session)]], undefined, { session: undefined, ext: undefined }))
+    this.ports.send(line('session', { id: quote(this.#session) }, undefined, { session: undefined, ext: undefined }))
     return undefined
   }
 }

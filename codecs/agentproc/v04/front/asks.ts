@@ -48,13 +48,13 @@ export class Asks {
     const { tool, description } = question
     return line(
       'permission_request',
-      [
-        ['request_id', quote(request)],
-        ['tool_name', quote(question.name)],
-        ['input', known ? question.args : '{}'],
-        ['description', description === undefined ? undefined : quote(description)],
-        ['tool_use_id', tool === undefined ? undefined : quote(tool)],
-      ],
+      {
+        request_id: quote(request),
+        tool_name: quote(question.name),
+        input: known ? question.args : '{}',
+        description: quote(description),
+        tool_use_id: quote(tool),
+      },
       undefined,
       { session, ext },
     )

@@ -1,4 +1,4 @@
-import { append, type Ext, type JsonText, object, quote } from '../../../../src/model/index.ts'
+import { append, type Ext, type JsonText, type Members, object, quote } from '../../../../src/model/index.ts'
 import { ownExt } from '../../ext.ts'
 import { ascii } from '../schema.ts'
 
@@ -18,21 +18,11 @@ export function partialLine(text: string, role: 'thinking' | undefined, { sessio
 
 /** An error, which ends the turn. */
 export function errorLine(message: string, usage: JsonText | undefined, shared: Shared): JsonText {
-  return line('error', [['message', quote(message)]], usage, shared)
+  return line('error', { message: quote(message) }, usage, shared)
 }
 
 /** Any other event. */
-export function line(
-  type: string,
-  members: readonly (readonly [string, JsonText | undefined])[],
-  usage: JsonText | undefined,
-  { session, ext }: Shared,
-): JsonText {
-  const json = object([
-    ['type', quote(type)],
-    ...members,
-    ['session_id', session === undefined ? undefined : quote(session)],
-    ['usage', usage],
-  ])
+export function line(type: string, members: Members, usage: JsonText | undefined, { session, ext }: Shared): JsonText {
+  const json = object({ type: quote(type), ...members, session_id: quote(session), usage })
   return ascii(append(json, ownExt(ext)))
 }
