@@ -15,6 +15,8 @@ export interface GatewayParts {
   clean?: (text: string) => string
   /** The longest silence of a streamed answer before a keep-alive is sent, in milliseconds. */
   keepAliveMs?: number
+  /** The command that logs in the program that this one starts; undefined where it is not known. */
+  loginOf?: (command: string, args: readonly string[]) => string | undefined
   /** The process that starts agents, which pays off for a long-lived gateway. */
   starter?: StarterConfig
   /** The process ends when the gateway is closed. */
@@ -82,7 +84,7 @@ async function quiet(engine: Engine, { forwarder }: ClusterPeers, ms: number): P
 }
 
 /** The dependencies of agents. */
-type AgentParts = Pick<GatewayParts, 'codecs' | 'env' | 'hooks'>
+type AgentParts = Pick<GatewayParts, 'codecs' | 'env' | 'hooks' | 'loginOf'>
 
 /**
  * The agents built so far. One with an unchanged configuration stays the same object over a reload, with its processes.
@@ -134,12 +136,13 @@ type HostedParts = AgentParts & { env: Record<string, string> }
 function agentSettings(
   agent: AgentConfig,
   config: Config,
-  { codecs, env, hooks }: HostedParts,
+  { codecs, env, hooks, loginOf }: HostedParts,
   starter: Starter | undefined,
 ): AgentSettings {
   const codec = codecs[agent.protocol]!
   const isDefault = Object.keys(codec.dialects)[0] === agent.dialect
   const command = agent.command ?? ''
+  const login = loginOf?.(command, agent.args ?? [])
   const backend = openBackend(agent, env, starter)
   return {
     name: agent.name,
@@ -163,6 +166,7 @@ function agentSettings(
     pool: agent.pool,
     restore: agent.restore,
     redact: agentRedactor(config, agent),
+    ...(login !== undefined && { login }),
     breaker: agent.breaker,
     ...(agent.health && { health: agent.health }),
     target: agent.kind === 'process' ? { kind: 'process', command } : { kind: 'http', url: agent.url ?? '' },

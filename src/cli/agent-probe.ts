@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentConfig, Config } from '../config/index.ts'
-import { type KnownAgent, knownAgent, type Login, type LoginFile } from './known-agents.ts'
+import { installOf, type KnownAgent, knownAgent, type Login, type LoginFile } from './known-agents.ts'
 import { ownCommand } from './own-command.ts'
 import { isLauncher, missingPrograms, programOf, wrongProtocols } from './programs.ts'
 
@@ -40,7 +40,7 @@ interface Probed {
 }
 
 function probe(agent: AgentConfig, host: Environment): Probed | undefined {
-  const known = agent.command === undefined ? undefined : knownAgent(agent.command)
+  const known = agent.command === undefined ? undefined : knownAgent(agent.command, agent.args)
   const program = known && programOf(agent, host)
   if (!known || program === undefined || isLauncher(program)) return undefined
   return { known, program, env: environmentOf(agent, host) }
@@ -67,12 +67,10 @@ function environmentOf({ inherit, env }: AgentConfig, host: Environment): Enviro
  * The message about a version that is older than the oldest known to work, with the command that updates it; undefined
  * when it is not, or unknown.
  */
-export function versionProblem(
-  { program, since, install }: KnownAgent,
-  version: string | undefined,
-): string | undefined {
+export function versionProblem(agent: KnownAgent, version: string | undefined): string | undefined {
+  const { program, since } = agent
   if (since === undefined || version === undefined || !isOlder(version, since)) return undefined
-  return `${program} ${version} is older than ${since}, the oldest version that is known to work; type: ${install}`
+  return `${program} ${version} is older than ${since}, the oldest version that is known to work; type: ${installOf(agent)}`
 }
 
 /** True when the numbers of a version are less than those of another, as far as that one has them. */

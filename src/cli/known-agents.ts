@@ -30,11 +30,9 @@ export interface KnownAgent {
   readonly login?: Login
   /** The oldest version that is known to work. */
   readonly since?: string
-  /** The command that installs its newest version. */
-  readonly install?: string
+  /** Its package at npm; absent where it is not there. */
+  readonly package?: string
 }
-
-const npm = (name: string): string => `npm install -g ${name}@latest`
 
 /** The agents that are looked for, the most capable protocol first. */
 export const KNOWN_AGENTS: readonly KnownAgent[] = [
@@ -54,7 +52,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       keychain: true,
     },
     since: '2.1',
-    install: npm('@anthropic-ai/claude-code'),
+    package: '@anthropic-ai/claude-code',
   },
   {
     program: 'codex',
@@ -71,7 +69,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       command: 'codex login',
     },
     since: '0.163',
-    install: npm('@openai/codex'),
+    package: '@openai/codex',
   },
   {
     program: 'gemini',
@@ -90,7 +88,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       command: 'gemini',
     },
     since: '0.61',
-    install: npm('@google/gemini-cli'),
+    package: '@google/gemini-cli',
   },
   {
     program: 'opencode',
@@ -108,7 +106,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       command: 'opencode auth login',
     },
     since: '1.18',
-    install: npm('opencode-ai'),
+    package: 'opencode-ai',
   },
   {
     program: 'qwen',
@@ -127,7 +125,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       command: 'qwen',
     },
     since: '0.15',
-    install: npm('@qwen-code/qwen-code'),
+    package: '@qwen-code/qwen-code',
   },
   {
     program: 'goose',
@@ -157,7 +155,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
       command: 'copilot login',
       keychain: true,
     },
-    install: npm('@github/copilot'),
+    package: '@github/copilot',
   },
   { program: 'zot', title: 'zot', protocol: 'zot', args: ['rpc'] },
   {
@@ -169,16 +167,36 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
 ]
 
 /** Programs that speak for a known agent, and use its login. */
-const ADAPTERS: Readonly<Record<string, { of: string; package: string }>> = {
-  'claude-agent-acp': { of: 'claude', package: '@agentclientprotocol/claude-agent-acp' },
-  'codex-acp': { of: 'codex', package: '@agentclientprotocol/codex-acp' },
+const ADAPTERS = [
+  { program: 'claude-agent-acp', of: 'claude', package: '@agentclientprotocol/claude-agent-acp' },
+  { program: 'codex-acp', of: 'codex', package: '@agentclientprotocol/codex-acp' },
+] as const
+
+/** Programs that start the program of a package, which they get first. */
+const RUNNERS: readonly string[] = ['npx', 'bunx']
+
+/** The command that installs the newest version of a known agent; undefined where npm does not have it. */
+export function installOf(agent: KnownAgent | undefined): string | undefined {
+  return agent?.package === undefined ? undefined : `npm install -g ${agent.package}@latest`
 }
 
-/** The known agent that a command starts; for an adapter, the agent whose login it uses. */
-export function knownAgent(command: string): KnownAgent | undefined {
+/**
+ * The known agent that a command starts, by its name or by its package (`npx PACKAGE`); for an adapter, the agent whose
+ * login it uses. The version of one that is not started by its own name is not known.
+ */
+export function knownAgent(command: string, args: readonly string[] = []): KnownAgent | undefined {
   const program = basename(command)
-  const adapter = Object.hasOwn(ADAPTERS, program) ? ADAPTERS[program] : undefined
-  if (!adapter) return KNOWN_AGENTS.find((known) => known.program === program)
-  const { since: _, ...agent } = KNOWN_AGENTS.find((known) => known.program === adapter.of)!
-  return { ...agent, program, protocol: 'acp', install: npm(adapter.package) }
+  const run = RUNNERS.includes(program) ? packageOf(args) : undefined
+  const starts = (one: Pick<KnownAgent, 'program' | 'package'>): boolean =>
+    one.program === program || (run !== undefined && one.package === run)
+  const adapter = ADAPTERS.find(starts)
+  const known = KNOWN_AGENTS.find(adapter ? (one) => one.program === adapter.of : starts)
+  if (!known || known.program === program) return known
+  const { since: _, ...agent } = known
+  return adapter ? { ...agent, program: adapter.program, protocol: 'acp', package: adapter.package } : agent
+}
+
+/** The package that a runner is to start, without its version. */
+function packageOf(args: readonly string[]): string | undefined {
+  return args.find((argument) => !argument.startsWith('-'))?.replace(/(?<=.)@.*$/, '')
 }

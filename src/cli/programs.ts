@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, join, resolve } from 'node:path'
 import type { AgentConfig, Config } from '../config/index.ts'
-import { KNOWN_AGENTS, type KnownAgent, knownAgent } from './known-agents.ts'
+import { installOf, KNOWN_AGENTS, type KnownAgent, knownAgent } from './known-agents.ts'
 
 /** The launcher of this program: a link of an agent's name to it is a stand-in, and no agent. */
 const LAUNCHER = 'turnpike.sh'
@@ -36,8 +36,11 @@ export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own:
   return [...agents.values()].flatMap((agent) => {
     const { name, command } = agent
     if (command === undefined || programOf(agent, env) !== undefined) return []
+    const file = resolve(agent.cwd, command)
+    if (command.includes('/') && isFile(file))
+      return `agent ${name}: ${command} cannot be started: it is not executable; type: chmod +x ${file}`
     const where = command.includes('/') ? 'there is no such program' : 'it is not on the PATH'
-    const install = knownAgent(command)?.install
+    const install = installOf(knownAgent(command))
     const how = install === undefined ? '' : ` (${install})`
     return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run ${own} check again`
   })
@@ -45,8 +48,8 @@ export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own:
 
 /** A line for each known agent that is configured with a protocol which it does not speak. Any program may print text (`agentproc`). */
 export function wrongProtocols({ agents }: Config, own: string): string[] {
-  return [...agents.values()].flatMap(({ name, command, protocol }) => {
-    const known = command === undefined ? undefined : knownAgent(command)
+  return [...agents.values()].flatMap(({ name, command, args, protocol }) => {
+    const known = command === undefined ? undefined : knownAgent(command, args)
     const [codec = ''] = protocol.split('@')
     if (!known || [known.protocol, 'agentproc', ...(known.also ?? [])].includes(codec)) return []
     return `agent ${name}: ${known.program} does not speak ${protocol}; write protocol: ${known.protocol}, then run ${own} check again`
@@ -66,8 +69,12 @@ export function programOf(
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
+    return isFile(file)
   } catch {
     return false
   }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

@@ -16,6 +16,7 @@ import { type Hooks, silentHooks } from '../contract/index.ts'
 import type { Engine, EngineLog } from '../engine/index.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import type { Configured } from './configured.ts'
+import { knownAgent } from './known-agents.ts'
 import { version } from './version.ts'
 
 /** A gateway that is ready for clients, with its shutdown. */
@@ -70,6 +71,7 @@ export async function setUp(
     hooks,
     log: redacting(log, config),
     env,
+    loginOf: (command, args) => knownAgent(command, args)?.login?.command,
     shortLived: standalone,
     ...(starter !== undefined && { starter: { program: starter, trouble: (message) => log.warn(message) } }),
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentProblems, loginProblem, versionProblem } from '../../src/cli/agent-probe.ts'
-import { KNOWN_AGENTS, knownAgent } from '../../src/cli/known-agents.ts'
+import { installOf, KNOWN_AGENTS, knownAgent } from '../../src/cli/known-agents.ts'
 import { startGateway } from '../kit/gateway.ts'
 
 const program = (name: string) => KNOWN_AGENTS.find((known) => known.program === name)!
@@ -98,16 +98,29 @@ test.each([
   ['goose', '0.0.1', false],
   ['codex', undefined, false],
 ])('%s %s is too old: %s', (name, version, isOld) => {
-  const { since, install } = program(name)
-  const told = `${name} ${version} is older than ${since}, the oldest version that is known to work; type: ${install}`
+  const { since } = program(name)
+  const told = `${name} ${version} is older than ${since}, the oldest version that is known to work; type: ${installOf(program(name))}`
   expect(versionProblem(program(name), version)).toBe(isOld ? told : undefined)
 })
 
 test('an adapter has the login of its agent', () => {
   expect(knownAgent('/usr/bin/claude-agent-acp')).toMatchObject({ program: 'claude-agent-acp', title: 'Claude Code' })
   expect(knownAgent('codex-acp')).not.toHaveProperty('since')
-  expect(knownAgent('codex-acp')?.install).toBe('npm install -g @agentclientprotocol/codex-acp@latest')
+  expect(installOf(knownAgent('codex-acp'))).toBe('npm install -g @agentclientprotocol/codex-acp@latest')
   expect(knownAgent('toString')).toBeUndefined()
+})
+
+test.each([
+  ['npx', ['-y', '@google/gemini-cli@0.61.0', '--acp'], 'gemini', 'gemini'],
+  ['/usr/bin/npx', ['opencode-ai', 'acp'], 'opencode', 'opencode auth login'],
+  ['bunx', ['@agentclientprotocol/claude-agent-acp@latest'], 'claude-agent-acp', 'claude auth login'],
+  ['npx', ['@openai/codex', 'app-server'], 'codex', 'codex login'],
+  ['npx', ['zot'], undefined, undefined],
+  ['npx', [], undefined, undefined],
+  ['node', ['@openai/codex'], undefined, undefined],
+])('%s %j starts %s', (command, args, expected, login) => {
+  const known = knownAgent(command, args)
+  expect([known?.program, known?.login?.command, known?.since]).toEqual([expected, login, undefined])
 })
 
 describe('the agents of a configuration', () => {

@@ -20,7 +20,6 @@ test.each([
   ['a path from the file', 'command: ./there', undefined],
   ['a path, which is from the file too where the agent has a folder', 'command: ./bin/elsewhere, cwd: bin', undefined],
   ['no such file', 'command: ./gone', 'FOLDER/gone cannot be started: there is no such program'],
-  ['a file that is no program', 'command: ./plain', 'FOLDER/plain cannot be started: there is no such program'],
   ['a folder', 'command: ./bin', 'FOLDER/bin cannot be started: there is no such program'],
   ['a PATH of its own', `command: elsewhere, env: { PATH: FOLDER/bin }`, undefined],
   [
@@ -37,4 +36,15 @@ test.each([
   const { code, stderr } = await runTurnpike(['check', '--config', file], '')
   const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it${how}, or correct agents.a.command, then run turnpike check again\n`
   expect([code, stderr]).toEqual([0, told === undefined ? '' : warning])
+})
+
+test('turnpike check says how a file becomes a program', async () => {
+  const file = join(folder, 'turnpike.yaml')
+  writeFileSync(file, 'agents: { a: { protocol: zot, command: ./plain } }\n')
+  const { code, stderr } = await runTurnpike(['check', '--config', file], '')
+  const plain = join(folder, 'plain')
+  expect([code, stderr]).toEqual([
+    0,
+    `warning: agent a: ${plain} cannot be started: it is not executable; type: chmod +x ${plain}\n`,
+  ])
 })

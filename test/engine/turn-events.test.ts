@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { acceptedTurn, cancelledTurn, failedTurn, redacted, redactedLink } from '../../src/engine/events/turn-events.ts'
+import {
+  acceptedTurn,
+  cancelledTurn,
+  failedTurn,
+  presented,
+  presentedLink,
+} from '../../src/engine/events/turn-events.ts'
 import { fault, type LinkEvent, type TurnEvent } from '../../src/model/index.ts'
 
 const redact = (text: string): string => text.replaceAll('KEY', '***')
@@ -38,19 +44,19 @@ test('a notice and a failure lose the secrets in their words, their own members 
   const ext = { protocol: 'zot', json: '"KEY"' }
   const clean = { protocol: 'zot', json: '"***"' }
   const notice = { type: 'notice', turn: 't', severity: 'info', code: 'c', text: 'KEY KEY' } as TurnEvent
-  expect(redacted(notice, redact)).toEqual({ ...notice, text: '*** ***' })
+  expect(presented(notice, { redact })).toEqual({ ...notice, text: '*** ***' })
   const why = fault('agent-crashed', 'bad KEY')
-  expect(redacted({ ...failedTurn('t', { ...why, ext }), ext }, redact)).toEqual({
+  expect(presented({ ...failedTurn('t', { ...why, ext }), ext }, { redact })).toEqual({
     ...failedTurn('t', { ...fault('agent-crashed', 'bad ***'), ext: clean }),
     ext: clean,
   })
-  expect(redacted(failedTurn('t', why), redact)).toEqual(failedTurn('t', fault('agent-crashed', 'bad ***')))
+  expect(presented(failedTurn('t', why), { redact })).toEqual(failedTurn('t', fault('agent-crashed', 'bad ***')))
 })
 
 test('what is left of the JSON of a failure is JSON', () => {
   const digits = (text: string): string => text.replaceAll('12345678', '***')
   const ext = { protocol: 'zot', json: '{"a":12345678,"b":"\\u0031\\u0032345678","c":1}' }
-  expect(redacted(failedTurn('t', fault('internal', 'm', { ext })), digits)).toEqual(
+  expect(presented(failedTurn('t', fault('internal', 'm', { ext })), { redact: digits })).toEqual(
     failedTurn('t', fault('internal', 'm', { ext: { protocol: 'zot', json: '{"a":"***","b":"***","c":1}' } })),
   )
 })
@@ -59,18 +65,37 @@ test('so do a notice and a failure outside of turns; what was asked for is answe
   const ext = { protocol: 'zot', json: '{"a":"KEY"}' }
   const clean = { protocol: 'zot', json: '{"a":"***"}' }
   const notice: LinkEvent = { turn: null, type: 'notice', severity: 'info', code: 'c', text: 'KEY' }
-  expect(redactedLink(notice, redact)).toEqual({ ...notice, text: '***' })
+  expect(presentedLink(notice, { redact })).toEqual({ ...notice, text: '***' })
   const reply: LinkEvent = { turn: null, type: 'command-reply', exchange: 'x', data: '"KEY"', ext }
-  expect(redactedLink(reply, redact)).toBe(reply)
+  expect(presentedLink(reply, { redact })).toBe(reply)
   const refusal = { ...reply, fault: fault('internal', 'bad KEY', { ext }) }
   const said = { ...reply, fault: fault('internal', 'bad ***', { ext: clean }), ext: clean }
-  expect(redactedLink(refusal, redact)).toEqual(said)
-  expect(redactedLink({ ...refusal, ext: undefined }, redact)).toEqual({ ...said, ext: undefined })
+  expect(presentedLink(refusal, { redact })).toEqual(said)
+  expect(presentedLink({ ...refusal, ext: undefined }, { redact })).toEqual({ ...said, ext: undefined })
 })
 
 test('an answer is not touched', () => {
   const text: TurnEvent = { type: 'text-delta', turn: 't', message: 'm', text: 'KEY' }
   const end: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed', summary: 'KEY' }
-  expect(redacted(text, redact)).toBe(text)
-  expect(redacted(end, redact)).toBe(end)
+  expect(presented(text, { redact })).toBe(text)
+  expect(presented(end, { redact })).toBe(end)
+})
+
+test.each([
+  ['provider-auth', 'Not logged in · Please run /login', 'Not logged in · Please run /login; to log in, type: x login'],
+  ['provider-auth', 'No KEY.\n', 'No ***; to log in, type: x login'],
+  ['provider-down', 'No KEY.', 'No ***.'],
+] as const)('a refusal of credentials ends with the command to type: %s, %j', (code, message, said) => {
+  const texts = { redact, login: 'x login' }
+  expect(presented(failedTurn('t', fault(code, message)), texts)).toEqual(failedTurn('t', fault(code, said)))
+  const reply = { turn: null, type: 'command-reply', exchange: 'x' } as const
+  expect(presentedLink({ ...reply, fault: fault(code, message) }, texts)).toEqual({
+    ...reply,
+    fault: fault(code, said),
+  })
+})
+
+test('without a known command a refusal of credentials stays as it is', () => {
+  const end = failedTurn('t', fault('provider-auth', 'Not logged in.'))
+  expect(presented(end, { redact })).toEqual(end)
 })

@@ -12,8 +12,8 @@ const LIMIT = 2000
 const FRAMED = /^\[API Error: (.*)\](\s*|\n.*)$/s
 
 /** The CLI's own texts within the frame of a failed model call. */
-const OWN: readonly (readonly [RegExp, Fault['code'], Partial<Fault>?])[] = [
-  [/^No auth type is selected/, 'agent-unavailable', { retryable: false }],
+const OWN: readonly (readonly [RegExp, Fault['code']])[] = [
+  [/^No auth type is selected/, 'provider-auth'],
   [/^Chat not initialized/, 'internal'],
 ]
 
@@ -39,7 +39,7 @@ export function faultOfText(said: string | undefined): Fault {
     'The agent ended the turn with an error and did not say which.'
   const message = text.length > LIMIT ? `${beginningOf(text, LIMIT)}…` : text
   const own = OWN.find(([pattern]) => pattern.test(text))
-  if (own) return fault(own[1], message, own[2])
+  if (own) return fault(own[1], message)
   return fault(codeOfProviderText(text) ?? (framed ? 'provider-error' : 'internal'), message)
 }
 

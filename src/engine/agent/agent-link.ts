@@ -13,7 +13,7 @@ import {
   type TurnStart,
 } from '../../model/index.ts'
 import type { AgentSettings, Tape } from '../common/index.ts'
-import { cancelledTurn, failedTurn, redactedLink } from '../events/index.ts'
+import { cancelledTurn, failedTurn, presentedFault, presentedLink } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
 import type { LiveCall } from './live-call.ts'
 import type { WirePlace } from './live-calls.ts'
@@ -38,7 +38,7 @@ export interface LinkRun {
 /** Listener for what a link reports outside of turns. */
 export interface LinkOwner {
   idleEvent(event: LinkEvent): void
-  /** A call failed: for the log, with what the agent wrote to stderr. */
+  /** A call failed: for the log, with what the agent wrote to stderr, without secrets. */
   callFailed(end: CallEnd): void
   /** Nothing can be run on the link any more: its process, which lives over turns, has ended or is being ended. */
   died?(): void
@@ -186,7 +186,7 @@ export class AgentLink extends AgentWire {
   }
 
   link(said: LinkEvent): void {
-    const event = redactedLink(said, this.agent.redact)
+    const event = presentedLink(said, this.agent)
     if (event.type === 'agent-ready') {
       this.model = event.model
       this.version = event.version
@@ -202,7 +202,12 @@ export class AgentLink extends AgentWire {
   }
 
   failed(end: CallEnd): void {
-    this.owner.callFailed(end)
+    const { stderr, fault: why } = end
+    this.owner.callFailed({
+      ...end,
+      ...(stderr !== undefined && { stderr: this.agent.redact(stderr) }),
+      ...(why && { fault: presentedFault(why, this.agent) }),
+    })
   }
 
   idle(): void {

@@ -17,6 +17,8 @@ export interface AgentSettings extends AgentPolicy {
   away?: true
   /** Removes the secrets that the configuration gave the agent from its error messages. */
   redact(text: string): string
+  /** The command that logs its program in, for the message of an error; absent where none is known. */
+  login?: string
   /** For observers: what is started or called. */
   target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
 }

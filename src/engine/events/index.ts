@@ -2,5 +2,13 @@ export { appendLine, type EventLines, newLines, takeLines } from './event-lines.
 export { closingsOf, turnLaws } from './laws.ts'
 export { foldUpTo, type Numbered, numbered, reissue } from './recorded.ts'
 export { shapeOf } from './shape.ts'
-export { acceptedTurn, cancelledTurn, failedTurn, redacted, redactedLink } from './turn-events.ts'
+export {
+  acceptedTurn,
+  cancelledTurn,
+  type ErrorTexts,
+  failedTurn,
+  presented,
+  presentedFault,
+  presentedLink,
+} from './turn-events.ts'
 export { LiveView, viewOf } from './view.ts'

@@ -31,28 +31,41 @@ export function acceptedTurn(
   return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }), ...(ext && { ext }) }
 }
 
-type Redact = (text: string) => string
+/** The settings of an agent that its error messages depend on. */
+export interface ErrorTexts {
+  /** Removes the secrets of the configuration. */
+  redact(text: string): string
+  /** The command that logs the agent in; absent where none is known. */
+  readonly login?: string
+}
 
-/** An event of an agent without secrets in its error messages. */
-export function redacted(event: TurnEvent, redact: Redact): TurnEvent {
-  if (event.type === 'notice') return { ...event, text: redact(event.text) }
+/** An event of an agent whose error messages have no secrets, and end with the command to type where there is one. */
+export function presented(event: TurnEvent, texts: ErrorTexts): TurnEvent {
+  if (event.type === 'notice') return { ...event, text: texts.redact(event.text) }
   if (event.type !== 'turn-end' || !event.fault) return event
   const { ext } = event
-  return { ...event, fault: redactedFault(event.fault, redact), ...(ext && { ext: redactedExt(ext, redact) }) }
+  return { ...event, fault: presentedFault(event.fault, texts), ...(ext && { ext: redactedExt(ext, texts) }) }
 }
 
 /** The same for an event outside of turns. */
-export function redactedLink(event: LinkEvent, redact: Redact): LinkEvent {
-  if (event.type === 'notice') return { ...event, text: redact(event.text) }
+export function presentedLink(event: LinkEvent, texts: ErrorTexts): LinkEvent {
+  if (event.type === 'notice') return { ...event, text: texts.redact(event.text) }
   if (event.type !== 'command-reply' || !event.fault) return event
   const { ext } = event
-  return { ...event, fault: redactedFault(event.fault, redact), ...(ext && { ext: redactedExt(ext, redact) }) }
+  return { ...event, fault: presentedFault(event.fault, texts), ...(ext && { ext: redactedExt(ext, texts) }) }
 }
 
-function redactedFault({ ext, ...why }: Fault, redact: Redact): Fault {
-  return { ...why, message: redact(why.message), ...(ext && { ext: redactedExt(ext, redact) }) }
+/** The same for the error itself. */
+export function presentedFault({ ext, ...why }: Fault, texts: ErrorTexts): Fault {
+  return { ...why, message: messageOf(why, texts), ...(ext && { ext: redactedExt(ext, texts) }) }
 }
 
-function redactedExt({ protocol, json }: Ext, redact: Redact): Ext {
+function messageOf({ code, message }: Fault, { redact, login }: ErrorTexts): string {
+  const text = redact(message)
+  if (login === undefined || code !== 'provider-auth') return text
+  return `${text.replace(/[\s.]+$/, '')}; to log in, type: ${login}`
+}
+
+function redactedExt({ protocol, json }: Ext, { redact }: ErrorTexts): Ext {
   return { protocol, json: cleanJson(json, redact) }
 }

@@ -176,18 +176,16 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
 
   /** Logs how a call of its agent failed. */
   callFailed({ why, exitCode, signal, stderr, fault: found }: CallEnd): void {
-    const { name, redact } = this.pool.agent
-    const said = stderr && redact(stderr)
-    if (said && this.running) this.running.scope.stderr = said
+    if (stderr && this.running) this.running.scope.stderr = stderr
     this.#peers.log.warn('an agent failed', {
-      agent: name,
+      agent: this.pool.agent.name,
       session: this.record.id,
       traceparent: this.running?.scope.carrier.traceparent,
       why,
       exitCode,
       signal,
-      stderr: said,
-      fault: found && redact(found.message),
+      stderr,
+      fault: found?.message,
     })
   }
 

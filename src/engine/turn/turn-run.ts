@@ -1,7 +1,7 @@
 import type { Fault, TurnEnd, TurnEvent } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
-import { cancelledTurn, failedTurn, redacted } from '../events/index.ts'
+import { cancelledTurn, failedTurn, presented } from '../events/index.ts'
 import { commandFor } from './agent-command.ts'
 import type { AgentSession } from './agent-session.ts'
 import { type AgentSetting, missingSettings, setAgent } from './agent-settings.ts'
@@ -208,7 +208,7 @@ export class TurnRun implements Runner {
     if (event.type === 'ask') scope.note('asked', event.question.kind)
     if (event.type === 'ask' && !this.asks.asked(event)) return
     if (event.type === 'ask-settled' && !this.asks.settled(event)) return
-    this.#turn.take(redacted(event.type === 'ask' ? this.asks.shown(event) : event, agent.redact))
+    this.#turn.take(presented(event.type === 'ask' ? this.asks.shown(event) : event, agent))
     if (event.type === 'ask') this.#turn.valve()
   }
 

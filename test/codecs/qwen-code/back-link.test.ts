@@ -101,7 +101,7 @@ describe('the process', () => {
     drive.feed(success('early'), failure('No auth type is selected. Please configure one.'))
     drive.link.decodeEnd({ why: 'closed', exitCode: 1 })
     expect(endOf(drive.events).fault).toEqual({
-      code: 'agent-unavailable',
+      code: 'provider-auth',
       message: 'No auth type is selected. Please configure one.',
       retryable: false,
     })
