@@ -61,7 +61,9 @@ interface Described {
 }
 
 function request({ content = {} }: Described): string {
-  const examples = Object.values(content).flatMap(({ example }) => (example === undefined ? [] : [code(example)]))
+  const examples = Object.entries(content).flatMap(([type, { example }]) =>
+    example === undefined ? [] : [code(type === 'application/x-ndjson' ? JSON.stringify(example) : example)],
+  )
   const example = examples.length > 0 ? `<p>For example</p>${examples.join('')}` : ''
   return `<h4>Body</h4>${bodies(content)}${example}`
 }

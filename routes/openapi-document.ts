@@ -6,7 +6,7 @@ export interface Document {
   info: { title: string; version: string; description: string; license: object }
   servers: readonly object[]
   security: readonly object[]
-  tags: readonly { name: string }[]
+  tags: readonly { name: string; description: string }[]
   paths: Record<string, Record<string, DescribedOperation>>
   components: { schemas: Record<string, JsonSchema>; securitySchemes: object }
 }
@@ -50,7 +50,7 @@ export function openApi(routes: readonly Served[], described: readonly Operation
     servers: [{ url: '/' }],
     // A gateway without keys needs none.
     security: [{ bearer: [] }, { key: [] }, {}],
-    tags: described.map(({ tag }) => ({ name: tag })),
+    tags: described.map(({ tag, about }) => ({ name: tag, description: about })),
     paths,
     components: {
       schemas: Object.assign({}, ...described.map(({ schemas }) => schemas)) as Record<string, JsonSchema>,

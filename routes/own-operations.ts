@@ -97,6 +97,7 @@ const health = read('getHealth', 'Tells that the process lives.', objectOf({ sta
 /** The endpoints of the gateway itself. */
 export const operations: Operations = {
   tag: 'Gateway',
+  about: 'The gateway itself: health, agents, figures, the matrix.',
   schemas: SCHEMAS,
   operations: {
     'GET /': read(

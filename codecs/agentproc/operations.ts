@@ -5,6 +5,7 @@ import { turnSchema } from './v04/schema.ts'
 /** The endpoint of this protocol. */
 export const operations: Operations = {
   tag: 'AgentProc',
+  about: 'AgentProc, version 0.4.',
   operations: {
     'POST /v1/agentproc': {
       id: 'agentprocRun',

@@ -1,10 +1,10 @@
 import type { Operation, Operations } from '../../src/contract/index.ts'
-import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, wholeOrStreamed } from '../../src/describe/index.ts'
+import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, REFUSALS, wholeOrStreamed } from '../../src/describe/index.ts'
 import { Counted, Request } from './front/request.ts'
 
 const MESSAGES = { model: 'AGENT', max_tokens: 1024, messages: [{ role: 'user', content: 'Hello' }] }
 
-const whole = { 200: answer('What was asked for.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
+const whole = { 200: answer('What was asked for.', ANY_OBJECT), ...REFUSALS }
 const parameters = [
   { name: 'anthropic-version', in: 'header', description: 'The version of the API.', schema: { type: 'string' } },
 ] as const
@@ -41,5 +41,6 @@ const ENDPOINTS: Readonly<Record<string, Operation>> = {
 /** The endpoints of Anthropic's API. */
 export const operations: Operations = {
   tag: 'Anthropic',
+  about: 'Messages and models, as Anthropic’s API has them.',
   operations: alsoUnder(ENDPOINTS, '/anthropic', 'AtAnthropic'),
 }

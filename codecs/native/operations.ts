@@ -60,6 +60,7 @@ const CHANGES: Bodies = {
 /** The endpoints of the native API. */
 export const operations: Operations = {
   tag: 'Native',
+  about: 'The gateway’s own API, with all of its model of a turn.',
   schemas: SCHEMAS,
   operations: {
     'POST /v1/turns': {

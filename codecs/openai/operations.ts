@@ -1,9 +1,9 @@
 import type { Operation, Operations } from '../../src/contract/index.ts'
-import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, wholeOrStreamed } from '../../src/describe/index.ts'
+import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, REFUSALS, wholeOrStreamed } from '../../src/describe/index.ts'
 import { Request as ChatRequest } from './chat/front/request.ts'
 import { Request as ResponsesRequest } from './responses/front/body.ts'
 
-const whole = { 200: answer('What was asked for.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
+const whole = { 200: answer('What was asked for.', ANY_OBJECT), ...REFUSALS }
 
 function about(id: string, summary: string): Operation {
   return { id, summary, answers: whole }
@@ -31,4 +31,8 @@ const ENDPOINTS: Readonly<Record<string, Operation>> = {
 }
 
 /** The endpoints of OpenAI's API. */
-export const operations: Operations = { tag: 'OpenAI', operations: alsoUnder(ENDPOINTS, '/openai', 'OfOpenAi') }
+export const operations: Operations = {
+  tag: 'OpenAI',
+  about: 'Chat Completions, Responses and models, as OpenAI’s API has them.',
+  operations: alsoUnder(ENDPOINTS, '/openai', 'OfOpenAi'),
+}

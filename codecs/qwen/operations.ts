@@ -5,14 +5,15 @@ import { ChatRequest } from './schema.ts'
 /** The endpoint of this protocol. */
 export const operations: Operations = {
   tag: 'Qwen',
+  about: 'The RFC of Qwen Code.',
   operations: {
     'POST /v1/qwen': {
       id: 'qwenStream',
       summary: 'A connection of the Qwen Code RFC: requests as lines in, completions and events as lines out.',
-      request: jsonLines(
-        jsonSchema(ChatRequest),
-        '{"session_id":"s1","input":{"parts":[{"type":"text","text":"Hello"}]}}\n',
-      ),
+      request: jsonLines(jsonSchema(ChatRequest), {
+        session_id: 's1',
+        input: { parts: [{ type: 'text', text: 'Hello' }] },
+      }),
       answers: ANSWER_LINES,
     },
   },

@@ -1,5 +1,5 @@
 import type { Operations } from '../../src/contract/index.ts'
-import { ANY_OBJECT, answer, json, jsonSchema } from '../../src/describe/index.ts'
+import { ANY_OBJECT, json, jsonSchema, REFUSALS } from '../../src/describe/index.ts'
 import { respondSchema } from './clawrun/schema.ts'
 import { runSchema } from './schema.ts'
 
@@ -8,12 +8,13 @@ const answers = {
     description: 'The answer; as lines with `Accept: application/x-ndjson`.',
     bodies: { 'application/json': { schema: ANY_OBJECT }, 'application/x-ndjson': { schema: ANY_OBJECT } },
   },
-  default: answer('An error.', ANY_OBJECT),
+  ...REFUSALS,
 }
 
 /** The endpoints of this protocol. */
 export const operations: Operations = {
   tag: 'Zene',
+  about: 'The host protocol of Zene, and ClawRun.',
   operations: {
     'POST /v1/zene': {
       id: 'zeneRun',

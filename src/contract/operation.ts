@@ -36,6 +36,8 @@ export interface Operation {
 export interface Operations {
   /** The protocol, under which tools group the endpoints. */
   readonly tag: string
+  /** A description of the protocol, in one sentence. */
+  readonly about: string
   readonly operations: Readonly<Record<string, Operation>>
   readonly schemas?: Readonly<Record<string, JsonSchema>>
 }

@@ -93,15 +93,26 @@ export function listOf(items: JsonSchema): JsonSchema {
 }
 
 /**
- * Named schemas are components of the document that they are in. Values for absent members are left out: generators take
- * members with one for members that are always there.
+ * Named schemas are components of the document that they are in; those without a name are written where they are used.
+ * Values for absent members are left out: generators take members with one for members that are always there.
  */
 function linked(schema: object): JsonSchema {
   const text = JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')
-  const { $schema: _, ...rest } = JSON.parse(text, (key, value: unknown) =>
-    key === 'default' && !isSchema(value) ? undefined : value,
+  const {
+    $schema: _,
+    $defs,
+    ...rest
+  } = JSON.parse(text, (key, value: unknown) =>
+    key === 'default' && !isSchema(value) ? undefined : simpler(value),
   ) as Record<string, unknown>
   return rest
+}
+
+/** A schema without a choice that any JSON fits. */
+function simpler(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('anyOf' in value) || !Array.isArray(value.anyOf)) return value
+  const { anyOf, ...rest } = value
+  return anyOf.some((one) => Object.keys(one).length === 0) ? rest : value
 }
 
 /** True for the schema of a member that is called so. */
@@ -109,13 +120,16 @@ function isSchema(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value || '$ref' in value)
 }
 
-/** A body in lines of JSON, each of this schema. */
-export function jsonLines(schema: JsonSchema, example?: string): NonNullable<Operation['request']> {
+/** A body in lines of JSON, each of this schema. The example is one of them. */
+export function jsonLines(schema: JsonSchema, example?: object): NonNullable<Operation['request']> {
   return { 'application/x-ndjson': { schema, ...(example !== undefined && { example }) } }
 }
 
 /** Any object of JSON. */
 export const ANY_OBJECT: JsonSchema = { type: 'object' }
+
+/** The answers that report a failure in the form of a protocol of others. */
+export const REFUSALS: Operation['answers'] = failures(ANY_OBJECT, 400, 401, 403, 404, 413, 429)
 
 /** The answers of an endpoint that answers in one piece, in a stream of events, or with an object that reports a failure. */
 export function wholeOrStreamed(whole: JsonSchema = ANY_OBJECT): Operation['answers'] {
@@ -124,14 +138,14 @@ export function wholeOrStreamed(whole: JsonSchema = ANY_OBJECT): Operation['answ
       description: 'The whole answer, or a stream of it.',
       bodies: { 'application/json': { schema: whole }, 'text/event-stream': { schema: { type: 'string' } } },
     },
-    default: answer('An error, as the protocol has it.', ANY_OBJECT),
+    ...REFUSALS,
   }
 }
 
 /** The answers of an endpoint that answers in lines. */
 export const ANSWER_LINES: Operation['answers'] = {
   200: { description: 'The answer, as lines.', bodies: jsonLines(ANY_OBJECT) },
-  default: answer('An error, as the protocol has it.', ANY_OBJECT),
+  ...REFUSALS,
 }
 
 /** The same endpoints under further beginnings of their paths; their names get that word. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { describeWith, installed } from './kit.ts'
 const run = promisify(execFile)
 const KIT = join(import.meta.dirname, '../kit/agents')
 const GENERATOR = installed('openapi-typescript/bin/cli.js')
+const LINTER = installed('@redocly/openapi-core/lib/index.js')
 const COMPILER = installed('typescript/bin/tsc')
 
 const PYTHON = join(import.meta.dirname, 'python/.venv/bin/python')
@@ -46,6 +47,22 @@ agents:${EXAMPLE_AGENTS}
   })
   return it
 }
+
+interface Linter {
+  createConfig(config: object): Promise<object>
+  lintFromString(document: { source: string; config: object }): Promise<{ ruleId: string; message: string }[]>
+}
+
+describeWith('The linter of Redocly', [LINTER], () => {
+  const of = described()
+
+  test('has nothing against openapi.json', async () => {
+    const { createConfig, lintFromString } = (await import(LINTER)) as Linter
+    const config = await createConfig({ extends: ['recommended'] })
+    const source = readFileSync(join(of.folder, 'openapi.json'), 'utf8')
+    expect((await lintFromString({ source, config })).map(({ ruleId, message }) => [ruleId, message])).toEqual([])
+  })
+})
 
 describeWith(
   'A TypeScript client generated from openapi.json',

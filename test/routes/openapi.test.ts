@@ -100,7 +100,7 @@ interface Content {
 function exampleOf(path: string): { type: string; body: string } {
   const { content = {} } = document.paths[path]!['post']!.requestBody as Content
   const [type, { example }] = Object.entries(content)[0]!
-  return { type, body: typeof example === 'string' ? example : JSON.stringify(example).replace('AGENT', 'helper') }
+  return { type, body: JSON.stringify(example).replace('AGENT', 'helper') }
 }
 
 describe('the examples', () => {
@@ -312,7 +312,7 @@ describe('/docs', () => {
     const page = docsPage(
       openApi(
         [{ method: 'GET', path: '/x' }],
-        [{ tag: hostile, operations: { 'GET /x': operation }, schemas: { [hostile]: {} } }],
+        [{ tag: hostile, about: hostile, operations: { 'GET /x': operation }, schemas: { [hostile]: {} } }],
         hostile,
       ),
     )
@@ -323,7 +323,17 @@ describe('/docs', () => {
 describe('a description', () => {
   const plain = { id: 'one', summary: 'One.', answers: { 200: { description: 'It.' } } }
   const of = (routes: Served[]) =>
-    openApi(routes, [{ tag: 'One', operations: { 'GET /a/:one': plain, 'POST /a': plain, 'GET /b': plain } }], '1')
+    openApi(
+      routes,
+      [
+        {
+          tag: 'One',
+          about: 'It is about it.',
+          operations: { 'GET /a/:one': plain, 'POST /a': plain, 'GET /b': plain },
+        },
+      ],
+      '1',
+    )
 
   test('of paths that differ in the names of their segments alone has one path', () => {
     const { paths } = of([
@@ -344,8 +354,8 @@ describe('a description', () => {
 
   test('of an endpoint of two protocols has both', () => {
     const two = [
-      { tag: 'One', operations: { 'GET /b': plain } },
-      { tag: 'Two', operations: { 'GET /b': { ...plain, id: 'two', summary: 'Two.' } } },
+      { tag: 'One', about: 'It is about it.', operations: { 'GET /b': plain } },
+      { tag: 'Two', about: 'It is about it.', operations: { 'GET /b': { ...plain, id: 'two', summary: 'Two.' } } },
     ]
     expect(operationOf({ method: 'GET', path: '/b' }, two)).toMatchObject({
       id: 'one',
