@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream'
-
 /** The process to start: an argument list, never a shell command line. */
 export interface AgentStart {
   command: string
@@ -41,22 +39,4 @@ export interface AgentProcess {
   resumeOutput(): void
   /** Kills the rest of its group and destroys the streams. */
   close(): void
-}
-
-/** Forwards stdout to the events, in whole characters only. */
-export function forwardOutput(stdout: Readable, events: AgentEvents): void {
-  readText(stdout)
-  stdout.on('data', (text: string) => events.output(text))
-  stdout.on('close', () => events.outputEnded())
-}
-
-/** Forwards stderr to the events. It is never paused: an agent must not block on a full stderr. */
-export function forwardLog(stderr: Readable, events: AgentEvents): void {
-  readText(stderr)
-  stderr.on('data', (text: string) => events.log(text))
-}
-
-/** Sets the encoding once: a second decoder would not have the half character that the first one has read. */
-function readText(stream: Readable): void {
-  if (stream.readableEncoding === null) stream.setEncoding('utf8')
 }

@@ -1,7 +1,7 @@
-import { StringDecoder } from 'node:string_decoder'
 import type { Dispatcher } from 'undici'
 import type { CallEnd, CallHandle, CallSink } from '../contract/index.ts'
 import { httpFault } from './http-fault.ts'
+import { Utf8Reader } from './utf8-reader.ts'
 
 type StopWhy = Parameters<CallHandle['stop']>[0]
 
@@ -24,7 +24,7 @@ export interface HttpCallOptions {
  */
 export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   readonly #options: HttpCallOptions
-  readonly #decoder = new StringDecoder('utf8')
+  readonly #text = new Utf8Reader()
   #controller: Dispatcher.DispatchController | undefined
   #paused = false
   #answered = false
@@ -91,13 +91,13 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const text = this.#decoder.write(chunk)
+    const text = this.#text.read(chunk)
     if (text !== '' && !this.#settled) this.#options.sink.data(text)
   }
 
   onResponseEnd(): void {
     if (this.#settled) return
-    const rest = this.#decoder.end()
+    const rest = this.#text.end()
     if (rest !== '') this.#options.sink.data(rest)
     this.#settle({ why: 'closed' })
   }

@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs'
-import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { AgentInput } from './agent-input.ts'
-import { type AgentEvents, type AgentProcess, forwardLog, forwardOutput } from './agent-process.ts'
+import { type AgentOutput, PipeOutput, StreamOutput } from './agent-output.ts'
+import type { AgentEvents, AgentProcess } from './agent-process.ts'
 import type { AgentPipes, PipeSupply, Taken } from './pipes.ts'
 import { signalGroup } from './terminate.ts'
 
@@ -25,7 +25,7 @@ export class PipedProcess implements AgentProcess {
   readonly #events: AgentEvents
   readonly #launcher: Launcher
   readonly #input = new AgentInput()
-  #output: { stdout: Readable; stderr: Readable } | undefined
+  #output: { stdout: AgentOutput; stderr: AgentOutput } | undefined
   #ends: AgentEnds | undefined
   #pid: number | undefined
   /** It has ended, or never ran. */
@@ -77,7 +77,7 @@ export class PipedProcess implements AgentProcess {
   /** Takes this side of streams that are no pipes, of which nothing was read yet. */
   adopt(stdin: Writable, stdout: Readable, stderr: Readable): void {
     this.#input.attach(stdin)
-    this.#hold(stdout, stderr)
+    this.#output = { stdout: new StreamOutput(stdout), stderr: new StreamOutput(stderr) }
   }
 
   /** It runs. */
@@ -92,8 +92,9 @@ export class PipedProcess implements AgentProcess {
     this.#events.started()
     if (!this.#output) return
     const { stdout, stderr } = this.#output
-    forwardOutput(stdout, this.#events)
-    forwardLog(stderr, this.#events)
+    stdout.read(this.#events.output, this.#events.outputEnded)
+    // Never paused: an agent must not block on a full stderr.
+    stderr.read(this.#events.log, () => {})
     if (this.#paused) stdout.pause()
   }
 
@@ -144,14 +145,8 @@ export class PipedProcess implements AgentProcess {
 
   /** Takes this side of the pipes. */
   #read([stdin, stdout, stderr]: AgentPipes): void {
-    const reading = { readable: true, writable: false, manualStart: true }
     this.#input.take(stdin.write)
-    this.#hold(new Socket({ fd: stdout.read, ...reading }), new Socket({ fd: stderr.read, ...reading }))
-  }
-
-  #hold(stdout: Readable, stderr: Readable): void {
-    this.#output = { stdout, stderr }
-    for (const stream of [stdout, stderr]) stream.on('error', () => {})
+    this.#output = { stdout: new PipeOutput(stdout.read), stderr: new PipeOutput(stderr.read) }
   }
 
   /** Closes this process's copies: with them open, the end of the agent would not be seen. */
