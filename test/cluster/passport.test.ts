@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Passport } from '../../src/cluster/passport.ts'
 
@@ -69,4 +70,46 @@ describe('a passport', () => {
     }
     expect(check(passport('s'), {})).toBeUndefined()
   })
+})
+
+test('law: a passport counts once at most, and only while it is fresh, whatever the times and the order', () => {
+  const step = fc.record({
+    /** Time passes before it, in milliseconds. */
+    after: fc.integer({ min: 0, max: 40_000 }),
+    /** A new one is made, or one of the last five is shown (again). */
+    shows: fc.option(fc.nat(4), { nil: undefined }),
+    /** The clock of the other replica is this far ahead. */
+    ahead: fc.integer({ min: -30_000, max: 30_000 }),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const by = passport('s')
+      const made: { headers: Record<string, string>; at: number; used: boolean }[] = []
+      for (const { after, shows, ahead } of steps) {
+        now += after
+        if (shows === undefined) {
+          const at = now + ahead
+          const other = new Passport({ secrets: ['s'], time: () => at })
+          made.push({ headers: other.sign(PASSAGE), at, used: false })
+          continue
+        }
+        const one = made.at(-1 - shows)
+        if (!one) continue
+        const counts = !one.used && Math.abs(now - one.at) <= 30_000
+        expect(check(by, one.headers) !== undefined).toBe(counts)
+        one.used ||= counts
+      }
+    }),
+  )
+})
+
+test('a passport has a nonce of 12 bytes, and none is made twice', () => {
+  const nonces = Array.from({ length: 50 }, () => passport('s').sign(PASSAGE)['turnpike-replica']!.split(' ')[1]!)
+  expect(new Set(nonces).size).toBe(50)
+  for (const nonce of nonces) expect(Buffer.from(nonce, 'base64url')).toHaveLength(12)
+})
+
+test('a passport that another one has signed with part of a secret, or a longer one, is no proof', () => {
+  for (const secret of ['', 'secre', 'secret ', 'SECRET'])
+    expect(check(passport('secret'), passport(secret).sign(PASSAGE))).toBeUndefined()
 })

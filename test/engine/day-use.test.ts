@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Awaitable, Spent } from '../../src/contract/index.ts'
 import { DayUse } from '../../src/engine/record/day-use.ts'
@@ -50,6 +51,17 @@ describe('a tenant that has used what it may', () => {
       /^This key may use turns for 2.5 US dollars in a day and has used 2.51; /,
     )
     expect(await use.refusal('acme', { usdPerDay: 2.51 })).toBeUndefined()
+  })
+
+  test('is refused at its limit of cost, and not below it', async () => {
+    const { use } = using(() => ({ ...tokens(0), costUsd: 2 }))
+    expect((await use.refusal('acme', { usdPerDay: 2 }))?.code).toBe('overloaded')
+    expect(await use.refusal('acme', { usdPerDay: 2.000001 })).toBeUndefined()
+  })
+
+  test('is told its tokens first where it has used all of both', async () => {
+    const { use } = using(() => ({ tokens: 9, estimated: 0, costUsd: 9 }))
+    expect((await use.refusal('acme', { tokensPerDay: 9, usdPerDay: 9 }))?.message).toContain('9 tokens in a day')
   })
 
   test('may use more on the next day', async () => {
@@ -108,4 +120,40 @@ describe('what is read', () => {
     await expect(messageOf()).rejects.toThrow('gone')
     expect(await messageOf()).toBeUndefined()
   })
+})
+
+test('law: a tenant is refused when what all its turns have used reaches its limit, however reads and turns mix', async () => {
+  const step = fc.oneof(
+    fc.integer({ min: 1, max: 9 }).map((count) => ({ own: count })),
+    fc.integer({ min: 1, max: 9 }).map((count) => ({ other: count })),
+    fc.constant({ read: true } as const),
+    fc.integer({ min: 1, max: 1500 }).map((ms) => ({ pass: ms })),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      // What is in the store, of which this process may know what was there at its last read.
+      let stored = 0
+      let seen = 0
+      let age = Number.POSITIVE_INFINITY
+      const use = new DayUse({ spentOf: () => tokens(stored) }, () => NOON)
+      for (const one of steps) {
+        if ('own' in one) {
+          use.add('acme', used(one.own))
+          stored += one.own
+          seen += one.own
+        } else if ('other' in one) stored += one.other
+        else if ('pass' in one) {
+          vi.advanceTimersByTime(one.pass)
+          age += one.pass
+        } else {
+          if (age >= 1000) {
+            seen = stored
+            age = 0
+          }
+          expect((await use.refusal('acme', { tokensPerDay: seen }))?.code).toBe('overloaded')
+          expect(await use.refusal('acme', { tokensPerDay: seen + 1 })).toBeUndefined()
+        }
+      }
+    }),
+  )
 })

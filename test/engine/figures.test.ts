@@ -122,3 +122,101 @@ test('many tenants cost no more memory: what is beyond the bound is counted toge
   const turnsOf = (scope: Parameters<Figures['minutes']>[0]) => figures.minutes(scope, 0).at(-1)!.turns
   expect([turnsOf({}), turnsOf({ tenant: 'tenant-199' }), turnsOf({ tenant: 'tenant-200' })]).toEqual([300, 1, 0])
 })
+
+test('a turn that never had an event has no time to its first one', () => {
+  const { turn } = plainTurn({ now: () => 0 })
+  turn.take({ type: 'turn-end', turn: turn.id, outcome: 'completed' })
+  const figures = new Figures()
+  figures.ended(turn)
+  const figure = figures.minutes({}, 0).at(-1)!
+  expect([figure.turns, 'firstEvent' in figure, 'total' in figure]).toEqual([1, false, true])
+})
+
+test('what other replicas have counted is added, to its minute and its agent', () => {
+  const figures = new Figures()
+  const theirs = new Figures()
+  figures.ended(ended({ to: 0 }))
+  theirs.ended(ended({ to: 0, tenant: 'other' }))
+  theirs.ended(ended({ to: MINUTE, agent: 'second' }))
+  const told = theirs.told({}, MINUTE)
+  expect(told.map(({ minute, agent, sum }) => [minute, agent, sum.turns])).toEqual([
+    [0, 'plain', 1],
+    [1, 'second', 1],
+  ])
+  expect(figures.minutes({}, MINUTE, told).map(({ turns }) => turns)).toEqual([...Array(58).fill(0), 2, 1])
+  expect(figures.agent('plain', {}, MINUTE, told).turns).toBe(2)
+  expect(figures.agent('second', {}, MINUTE, told).turns).toBe(1)
+  expect(theirs.told({ tenant: 'local' }, MINUTE)).toHaveLength(1)
+  expect(theirs.told('none', MINUTE)).toEqual([])
+})
+
+test('figures of an agent, and what is told of it, are those that the scope may see', () => {
+  const figures = new Figures()
+  for (const tenant of ['a', 'b', 'b']) figures.ended(ended({ to: 0, tenant }))
+  const of = (scope: Parameters<Figures['agent']>[1]) => figures.agent('plain', scope, 0).turns
+  expect([of({}), of({ tenant: 'a' }), of({ tenant: 'b' }), of('none')]).toEqual([3, 1, 2, 0])
+})
+
+test('a minute is forgotten when a turn ends an hour later, and not before that', () => {
+  const figures = new Figures()
+  for (const minute of [0, 1, 59]) figures.ended(ended({ to: minute * MINUTE }))
+  const kept = () => figures.told({}, 0).map(({ minute }) => minute)
+  expect(kept()).toEqual([0, 1, 59])
+  figures.ended(ended({ to: 60 * MINUTE }))
+  expect(kept()).toEqual([1, 59, 60])
+  figures.ended(ended({ to: 61 * MINUTE }))
+  expect(kept()).toEqual([59, 60, 61])
+})
+
+test('a failure without a fault counts as internal, without words', () => {
+  const { turn } = plainTurn({ now: () => 3 })
+  turn.take({ type: 'turn-end', turn: turn.id, outcome: 'failed' })
+  const figures = new Figures()
+  figures.ended(turn)
+  expect(figures.agent('plain', {}, 0).errors).toEqual([{ at: 3, turn: 't', times: 1, code: 'internal', message: '' }])
+})
+
+test('an error has no stderr where its process wrote none', () => {
+  const figures = new Figures()
+  figures.ended(ended({ to: 1, fault: FAULT, stderr: '' }))
+  figures.ended(ended({ to: 2, fault: { ...FAULT, code: 'timeout' } }))
+  for (const error of figures.agent('plain', {}, 0).errors) expect(error).not.toHaveProperty('stderr')
+})
+
+test('errors with the same words and another code are others, and what is beyond 1000 characters makes no other', () => {
+  const figures = new Figures()
+  const long = 'm'.repeat(1000)
+  figures.ended(ended({ to: 1, fault: { ...FAULT, message: `${long}a` } }))
+  figures.ended(ended({ to: 2, fault: { ...FAULT, message: `${long}b` } }))
+  figures.ended(ended({ to: 3, fault: { ...FAULT, code: 'timeout', message: `${long}b` } }))
+  expect(figures.agent('plain', {}, 0).errors.map(({ at, times, code }) => [at, times, code])).toEqual([
+    [3, 1, 'timeout'],
+    [2, 2, 'agent-crashed'],
+  ])
+})
+
+test('of 51 different errors of an agent the oldest is forgotten', () => {
+  const figures = new Figures()
+  const word = (at: number): string => String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26))
+  const fail = (to: number, tenant: string): void =>
+    figures.ended(ended({ to, tenant, fault: { ...FAULT, message: word(to) } }))
+  fail(0, 'first')
+  fail(1, 'second')
+  for (let at = 2; at < 50; at += 1) fail(at, 'local')
+  const errorsOf = (tenant: string) => figures.agent('plain', { tenant }, 0).errors.map(({ at }) => at)
+  expect(errorsOf('first')).toEqual([0])
+  fail(50, 'local')
+  expect([errorsOf('first'), errorsOf('second')]).toEqual([[], [1]])
+})
+
+test('tenants and agents are counted separately up to 200 pairs, and those that are known go on so', () => {
+  const figures = new Figures()
+  for (let at = 0; at < 200; at++) figures.ended(ended({ to: 0, tenant: `tenant-${at}` }))
+  figures.ended(ended({ to: 0, tenant: 'further' }))
+  figures.ended(ended({ to: 0, tenant: 'tenant-0' }))
+  figures.ended(ended({ to: 0, tenant: 'further', agent: 'other' }))
+  const turnsOf = (scope: Parameters<Figures['minutes']>[0]) => figures.minutes(scope, 0).at(-1)!.turns
+  expect([turnsOf({}), turnsOf({ tenant: 'tenant-0' }), turnsOf({ tenant: 'further' })]).toEqual([203, 2, 0])
+  // Those of the rest belong to no agent.
+  expect([figures.agent('plain', {}, 0).turns, figures.agent('other', {}, 0).turns]).toEqual([201, 0])
+})

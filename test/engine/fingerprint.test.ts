@@ -217,3 +217,89 @@ describe('the fingerprint of a request', () => {
     )
   })
 })
+
+describe('what is compared', () => {
+  const of = (more: Partial<Start>): string => fingerprint({ ...START, ...more }, 'agent')
+
+  test.each<[what: string, one: Partial<Start>, other: Partial<Start>]>([
+    [
+      'the order of members',
+      { input: [{ type: 'image', mime: 'm', url: 'u' }] },
+      { input: [{ url: 'u', type: 'image', mime: 'm' }] },
+    ],
+    ['a member that is undefined', { options: { model: undefined } as never }, { options: {} }],
+    ['white space of a schema', { options: { outputSchema: '{"a":1}' } }, { options: { outputSchema: '{ "a" : 1 }' } }],
+    [
+      'white space of the arguments of a call',
+      {
+        history: [{ role: 'assistant', parts: [{ type: 'tool-call', tool: 'c', name: 'ls', args: '{"a":1,"b":2}' }] }],
+      },
+      {
+        history: [{ role: 'assistant', parts: [{ type: 'tool-call', tool: 'c', name: 'ls', args: '{"b":2, "a":1}' }] }],
+      },
+    ],
+    [
+      'members of the extension that its protocol calls incidental',
+      { ext: { protocol: 'p', json: '{"a":1,"attempt":1}' } },
+      { ext: { protocol: 'p', json: '{"attempt":2, "a":1}' } },
+    ],
+  ])('is not %s', (_what, one, other) => {
+    expect(of(one)).toBe(of(other))
+  })
+
+  test.each<[what: string, one: Partial<Start>, other: Partial<Start>]>([
+    ['the order of a list', { folders: ['/a', '/b'] }, { folders: ['/b', '/a'] }],
+    [
+      'white space of a text',
+      { input: [{ type: 'text', text: '{"a":1}' }] },
+      { input: [{ type: 'text', text: '{ "a":1}' }] },
+    ],
+    [
+      'the protocol of an extension',
+      { ext: { protocol: 'p', json: '{"a":1}' } },
+      { ext: { protocol: 'q', json: '{"a":1}' } },
+    ],
+    [
+      'white space of the arguments of a command',
+      { invocation: { kind: 'slash', path: ['x'], args: '{"a":1}' } },
+      { invocation: { kind: 'slash', path: ['x'], args: '{ "a":1}' } },
+    ],
+    [
+      'the kind of a command',
+      { invocation: { kind: 'slash', path: ['x'], args: '' } },
+      { invocation: { kind: 'other', path: ['x'], args: '' } as never },
+    ],
+    ['a member that is null', { options: { model: null } as never }, { options: {} }],
+    ['a number written as a text', { options: { maxTokens: 9 } }, { options: { maxTokens: '9' } as never }],
+    [
+      'a member of one part for one of another',
+      { input: [{ type: 'text', text: 'a' }] },
+      { input: [{ type: 'text', text: 'b' }] },
+    ],
+  ])('is %s', (_what, one, other) => {
+    expect(of(one)).not.toBe(of(other))
+  })
+
+  test('is the agent that it is given to', () => {
+    expect(fingerprint(START, 'a')).not.toBe(fingerprint(START, 'b'))
+  })
+
+  test('law: no order of members makes another request, at any depth', () => {
+    const shuffled = (value: unknown, random: (below: number) => number): unknown => {
+      if (Array.isArray(value)) return value.map((one) => shuffled(one, random))
+      if (typeof value !== 'object' || value === null) return value
+      const entries = Object.entries(value)
+      const mixed: typeof entries = []
+      while (entries.length > 0) mixed.push(...entries.splice(random(entries.length), 1))
+      return Object.fromEntries(mixed.map(([key, inner]) => [key, shuffled(inner, random)]))
+    }
+    const part = fc.record({ type: fc.constant('text'), text: fc.string(), lane: fc.string(), more: fc.jsonValue() })
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 3 }), fc.infiniteStream(fc.nat()), (input, numbers) => {
+        const random = (below: number): number => numbers.next().value! % below
+        const one = { ...START, input } as unknown as Start
+        expect(fingerprint(shuffled(one, random) as Start, 'agent')).toBe(fingerprint(one, 'agent'))
+      }),
+    )
+  })
+})

@@ -11,15 +11,19 @@ const NOW = Date.UTC(2026, 10, 29, 12)
 
 let store: Store
 const broken = { now: false }
+/** The methods of the store that were called. */
+const calls: string[] = []
 
 beforeEach(() => {
   broken.now = false
+  calls.length = 0
   const real = openStore({ kind: 'sqlite', path: ':memory:' })
   // The real store, which cannot be used for a while.
   store = new Proxy(real, {
     get(of, name: keyof Store) {
       const method = of[name] as (...args: unknown[]) => unknown
       return (...args: unknown[]) => {
+        calls.push(name)
         if (broken.now && name !== 'close') throw storeFailure('disk full')
         return method.apply(of, args)
       }
@@ -126,6 +130,45 @@ describe('a tenant', () => {
     use.give('t')
     await new Promise(setImmediate)
     expect(watch.failures).toBe(3)
+    watch.close()
+  })
+
+  test('has a place given back once, however often its turn ends', async () => {
+    const { use, codes } = limited({ turns: 1 })
+    await codes('t')
+    calls.length = 0
+    use.give('unknown')
+    use.give('t')
+    use.give('t')
+    await new Promise(setImmediate)
+    expect(await codes('u')).toEqual([undefined])
+    use.give('u')
+    await new Promise(setImmediate)
+    expect(calls.filter((name) => name === 'givePlace')).toHaveLength(2)
+  })
+
+  test('has its use of the day read only where that is limited', async () => {
+    await limited({ turns: 2 }).codes('a')
+    expect(calls).not.toContain('spentOf')
+    await limited({ tokensPerDay: 9 }).codes('b')
+    expect(calls).toContain('spentOf')
+    expect(calls.filter((name) => name === 'takePlace')).toHaveLength(1)
+  })
+
+  test('that was refused a place gives none back', async () => {
+    const { use, codes } = limited({ turns: 1 })
+    expect(await codes('t', 'u')).toEqual([undefined, 'overloaded'])
+    use.give('u')
+    await new Promise(setImmediate)
+    expect(await codes('v')).toEqual(['overloaded'])
+  })
+
+  test('without a limit of turns is not refused for turns while the store cannot be used', async () => {
+    const { codes, turns, watch } = limited({ tokensPerDay: 9 })
+    turns.add(plainTurn().turn)
+    broken.now = true
+    expect(await codes('a')).toEqual([undefined])
+    expect(watch.failures).toBe(1)
     watch.close()
   })
 })

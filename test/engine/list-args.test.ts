@@ -33,3 +33,11 @@ test('a list of sessions has fewer', () => {
   const all = '{"all":true,"agent":"a","front":"f","back":"b","session":"s","state":"failed","key":"k","q":"q"}'
   expect(sessionsArgs(all)).toEqual({ limit: 200, all: true, agent: 'a', key: 'k', q: 'q' })
 })
+
+test.each([1, 200])('a page may have %i rows', (limit) => {
+  expect(turnsArgs(JSON.stringify({ limit }))).toEqual({ limit })
+})
+
+test('a page has whole rows', () => {
+  expect(turnsArgs('{"limit":1.5}')).toMatchObject({ code: 'invalid-request' })
+})

@@ -144,3 +144,87 @@ describe('the session of a turn', () => {
     },
   )
 })
+
+describe('a place', () => {
+  test('of an agent whose turns are refused is given back, and its session rests when it is idle', async () => {
+    const { find, placement, breakers } = placing([named('a')])
+    const { entry, place } = await find()
+    if ('code' in place) throw new Error(place.code)
+    const released: string[] = []
+    breakers.release = ({ name }) => void released.push(name)
+    const rests: string[] = []
+    const session = { refusal: () => undefined, restWhenIdle: () => void rests.push('rests') } as never
+    const barred = fault('overloaded', 'full')
+    expect(placement.judge(entry, { ...place, session }, barred)).toEqual({ do: 'refuse', why: barred })
+    expect([released, rests]).toEqual([['a'], ['rests']])
+    expect(placement.judge(entry, { ...place, session })).toEqual({ do: 'run' })
+    expect([released, rests]).toEqual([['a'], ['rests']])
+  })
+
+  test('has room for as many as its route lets wait, and the session says so before the key does', async () => {
+    const { find, placement } = placing([named('a')])
+    const { entry, place } = await find({ route: { limits: { queue: 7 } } })
+    if ('code' in place) throw new Error(place.code)
+    const full = fault('session-busy', 'full')
+    const asked: number[] = []
+    const session = {
+      restWhenIdle() {},
+      refusal: (room: number) => {
+        asked.push(room)
+        return full
+      },
+    } as never
+    expect(placement.judge(entry, { ...place, session }, fault('overloaded', 'key'))).toEqual({
+      do: 'refuse',
+      why: full,
+    })
+    expect(asked).toEqual([7])
+  })
+
+  test.each([
+    ['report', {}, 'steer'],
+    ['strict', {}, 'steer'],
+    // Options of a request that steers are lost: the turn has its own.
+    ['report', { model: 'm' }, 'steer'],
+    ['strict', { model: 'm' }, 'run'],
+  ] as const)(
+    'on a route that takes losses (%s) is steered by a request with %j: %s',
+    async (loss, options, verdict) => {
+      const { find, placement } = placing([named('a')])
+      const { command } = entryFor(named('a')).entry
+      const { entry, place } = await find({ route: { busy: 'steer', loss }, command: { ...command, options } })
+      if ('code' in place) throw new Error(place.code)
+      const running = { steerable: true }
+      const session = { refusal: () => undefined, restWhenIdle() {}, running } as never
+      expect(placement.judge(entry, { ...place, session }).do).toBe(verdict)
+    },
+  )
+
+  test('that a key would refuse is steered all the same: no other turn begins', async () => {
+    const { find, placement } = placing([named('a')])
+    const { entry, place } = await find({ route: { busy: 'steer' } })
+    if ('code' in place) throw new Error(place.code)
+    const running = { steerable: true }
+    const session = { refusal: () => fault('session-busy', 'full'), restWhenIdle() {}, running } as never
+    const verdict = placement.judge(entry, { ...place, session }, fault('overloaded', 'key'))
+    expect(verdict).toEqual({ do: 'steer', turn: running })
+  })
+
+  test('is found the same way when the store answers later', async () => {
+    const { opener, placement, find } = placing([named('a')])
+    const { entry, place } = await find()
+    const record = await opener.record({ tenant: 'local', agent: 'a', session: 's', conversation: '' }, 9)
+    opener.heardBy = () => Promise.resolve(undefined)
+    const later = placement.find(entry, record, 9)
+    expect(later).toBeInstanceOf(Promise)
+    expect(await later).toEqual(place)
+  })
+
+  test('knows the agents after the one that takes the turn, in the order of the route', async () => {
+    const { breakers, find } = placing([named('a'), named('b'), named('c')])
+    down(breakers, 'a')
+    const { place } = await find({ route: { fallback: ['c', 'b'] } })
+    expect('code' in place ? place.code : place.agents.map(({ name }) => name)).toEqual(['c', 'b'])
+    expect(place).toMatchObject({ session: { record: { agent: 'c', session: 's' } } })
+  })
+})

@@ -3,7 +3,7 @@ import type { LeaseRef, Store } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
 import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
-import { readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
+import { endIfLost, endLostTurn, readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
 
 let store: Store
@@ -87,4 +87,61 @@ test('whoever reads a turn whose process is gone ends it, and what its process w
   expect(await readTurn(store, 't', 99)).toMatchObject(lost)
   expect((await store.readEvents('t', 0)).map(({ seq }) => seq)).toEqual([UNRECORDED])
   expect(await readTurn(store, 'none', 99)).toBeUndefined()
+})
+
+test('turns are ended fifty at a time, and all of them', async () => {
+  const gone = { owner: 'gone', epoch: await store.takeLease('gone', 1, 50) }
+  for (let turn = 0; turn < 101; turn += 1) await begin(`t${turn}`, gone)
+  await store.dropLease(gone)
+  let running = 0
+  let most = 0
+  const endTurn = store.endTurn.bind(store)
+  store.endTurn = async (...args) => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise(setImmediate)
+    running -= 1
+    return endTurn(...args)
+  }
+  expect(await recoverTurns(store, 99)).toBe(101)
+  expect([most, (await store.unfinishedTurns()).length]).toEqual([50, 0])
+  expect(await recoverTurns(store, 99)).toBe(0)
+})
+
+test('a turn with its end is not looked at again', async () => {
+  const lease = { owner: 'that', epoch: await store.takeLease('that', 1, 50) }
+  await begin('t', lease)
+  const record = (await store.readTurn('t'))!
+  store.lapseLease = () => {
+    throw new Error('asked for nothing')
+  }
+  expect(await endIfLost(store, { ...record, outcome: 'completed' }, 99)).toBe(false)
+})
+
+test('a turn whose end is among its events and not in its record gets that end, and no further events', async () => {
+  const lease = { owner: 'that', epoch: await store.takeLease('that', 1, 50) }
+  await begin('t', lease)
+  await begin('u', lease)
+  const fault = { code: 'timeout', message: 'late', retryable: true }
+  const ends = [
+    { type: 'turn-end', turn: 't', outcome: 'completed', stop: 'end' },
+    { type: 'turn-end', turn: 'u', outcome: 'failed', fault },
+  ]
+  await store.appendEvents(ends.map((end) => ({ turn: end.turn, seq: 1, lines: JSON.stringify(end) })))
+  for (const { turn } of ends) await endLostTurn(store, (await store.readTurn(turn))!, 99, LOST)
+  const completed = (await store.readTurn('t'))!
+  expect([completed.outcome, completed.endedAt, 'code' in completed]).toEqual(['completed', 99, false])
+  expect(await store.readTurn('u')).toMatchObject({ outcome: 'failed', code: 'timeout', endedAt: 99 })
+  for (const { turn } of ends) expect((await store.readEvents(turn, 0)).map(({ seq }) => seq)).toEqual([1])
+})
+
+test('a turn of which nothing is recorded ends at the distance, with the reason that is given', async () => {
+  const lease = { owner: 'that', epoch: await store.takeLease('that', 1, 50) }
+  await begin('t', lease)
+  const why = { code: 'agent-crashed', message: 'gone', retryable: false } as const
+  await endLostTurn(store, (await store.readTurn('t'))!, 99, why)
+  expect(numbered(await store.readEvents('t', 0), 0)).toEqual([
+    { seq: UNRECORDED, event: { type: 'turn-end', turn: 't', outcome: 'failed', stop: 'error', fault: why } },
+  ])
+  expect(await store.readTurn('t')).toMatchObject({ outcome: 'failed', code: 'agent-crashed' })
 })

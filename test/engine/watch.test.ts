@@ -3,7 +3,8 @@ import { Exchange } from '../../src/engine/client/exchange.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import { type Scope, Watches } from '../../src/engine/session/watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { Command, LinkEvent, TurnsArgs } from '../../src/model/index.ts'
+import { liveInfo } from '../../src/engine/turn/turn-info.ts'
+import type { Command, LinkEvent, TurnInfoReply, TurnsArgs } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -35,6 +36,18 @@ function idsOf(event: LinkEvent): string[] | string {
   if (!event.more) return 'end'
   return (JSON.parse(event.data!) as { turns: { turn: string }[] }).turns.map(({ turn }) => turn)
 }
+
+/** What another process tells of a turn. */
+const told = (turn: string, more: Partial<TurnInfoReply> = {}): TurnInfoReply => ({
+  turn,
+  state: 'running',
+  agent: 'plain',
+  front: 'acp',
+  back: 'zot',
+  session: 's',
+  startedAt: 1,
+  ...more,
+})
 
 test('who follows is told of the turns that run, then of each that gets further, of its tenant alone', () => {
   const { watches, follow, run } = watched()
@@ -125,4 +138,118 @@ test('it is known for ten minutes when a turn with a key ended', () => {
   vi.advanceTimersByTime(600_000)
   end('b')
   expect([turns.endedSince('a'), Math.round(turns.endedSince('b')!)]).toEqual([undefined, 0])
+})
+
+test('the number of clients that have begun to follow counts those that were refused or have left out', () => {
+  const { watches, follow } = watched()
+  expect([watches.added, watches.any]).toEqual([0, false])
+  const all = Array.from({ length: 65 }, () => follow())
+  expect([watches.added, watches.any]).toEqual([64, true])
+  for (const { exchange } of all) exchange.drop()
+  expect([watches.added, watches.any]).toEqual([64, false])
+})
+
+test.each<[who: string, scope: Scope, seen: string[][]]>([
+  ['its tenant', { tenant: 'local' }, [['a'], ['a'], ['x']]],
+  ['another tenant', { tenant: 'other' }, [['b'], ['b'], ['y']]],
+  ['everybody', {}, [['a', 'b'], ['a'], ['b'], ['x'], ['y']]],
+  ['nobody', 'none', [[]]],
+])('a client that may see the turns of %s is told of those, here and of other processes', (_who, scope, seen) => {
+  const { watches, follow, run } = watched()
+  const [first, second] = [run('a'), run('b', 'other')]
+  const { told: heard } = follow(scope)
+  watches.changed(first)
+  watches.changed(second)
+  watches.tell(told('x'), { tenant: 'local', session: 'kept' })
+  watches.tell(told('y'), { tenant: 'other', session: 'kept' })
+  expect(heard()).toEqual(seen)
+})
+
+test.each<[TurnsArgs, seen: string[][]]>([
+  [{ agent: 'plain' }, [['a'], ['a'], ['x']]],
+  [{ agent: 'other' }, [[], ['y']]],
+  [{ session: 's' }, [['a'], ['a'], ['x'], ['y']]],
+  [{ session: 'kept' }, [['a'], ['a'], ['x'], ['y']]],
+  [{ session: 'unknown' }, [[]]],
+  [{ q: 'R-A' }, [['a'], ['a']]],
+  // What a turn leaves when its state changes: no condition.
+  [{ state: 'completed' }, [['a'], ['a'], ['x'], ['y']]],
+  [{ key: 'somebody' }, [['a'], ['a'], ['x'], ['y']]],
+])('a client that asks for %j is told of turns that match', (args, seen) => {
+  const { watches, follow, run } = watched()
+  const turn = run('a')
+  const { told: heard } = follow({}, args)
+  watches.changed(turn)
+  watches.tell(told('x'), { tenant: 'local', session: 'kept' })
+  watches.tell(told('y', { agent: 'other' }), { tenant: 'local', session: 'kept' })
+  expect(heard()).toEqual(seen)
+})
+
+test('a turn is told as it is listed', () => {
+  const { watches, follow, run } = watched()
+  const { host } = follow()
+  const turn = run('a')
+  watches.changed(turn)
+  const reply = host.replies.at(-1)
+  expect(reply).toMatchObject({ turn: null, type: 'command-reply', exchange: 'x', more: true })
+  const { turns } = JSON.parse((reply as { data: string }).data) as { turns: TurnInfoReply[] }
+  expect(turns).toEqual([liveInfo(turn)])
+})
+
+test('a client that is behind gets what comes in order, also once it keeps up again and until it has caught up', () => {
+  const { watches, follow } = watched()
+  const { host, told: heard } = follow({})
+  const tell = (turn: string): void => watches.tell(told(turn), { tenant: 'local', session: 'kept' })
+  host.client.clogged = true
+  tell('a')
+  host.client.clogged = false
+  tell('b')
+  tell('a')
+  expect(heard()).toEqual([[]])
+  vi.advanceTimersByTime(100)
+  expect(heard()).toEqual([[], ['b', 'a']])
+  tell('c')
+  expect(heard()).toEqual([[], ['b', 'a'], ['c']])
+  vi.advanceTimersByTime(1000)
+  expect([heard().length, vi.getTimerCount()]).toEqual([3, 0])
+})
+
+test('a client that stays behind is left out the oldest of more than a thousand turns', () => {
+  const { watches, follow } = watched()
+  const { host, told: heard } = follow({})
+  const tell = (turn: string): void => watches.tell(told(turn), { tenant: 'local', session: 'kept' })
+  host.client.clogged = true
+  for (let turn = 0; turn < 1000; turn += 1) tell(`t${turn}`)
+  // The newest state of one that waits takes no further place.
+  tell('t0')
+  tell('last')
+  host.client.clogged = false
+  vi.advanceTimersByTime(100)
+  const turns = heard().at(-1) as string[]
+  expect([turns.length, turns[0], turns.at(-2), turns.at(-1)]).toEqual([1000, 't2', 't0', 'last'])
+})
+
+test('a client that leaves while it is behind is not tried again', () => {
+  const { watches, follow } = watched()
+  const { host, exchange, told: heard } = follow({})
+  host.client.clogged = true
+  watches.tell(told('a'), { tenant: 'local', session: 'kept' })
+  exchange.drop()
+  host.client.clogged = false
+  vi.advanceTimersByTime(100)
+  expect([heard(), vi.getTimerCount()]).toEqual([[[]], 0])
+})
+
+test('neither a client that leaves nor a gateway that stops leaves a timer behind', () => {
+  const { watches, follow } = watched()
+  const [one, other] = [follow({}), follow({})]
+  for (const { host } of [one, other]) host.client.clogged = true
+  watches.tell(told('a'), { tenant: 'local', session: 'kept' })
+  expect(vi.getTimerCount()).toBe(2)
+  one.exchange.drop()
+  expect([watches.any, vi.getTimerCount()]).toEqual([true, 1])
+  watches.close()
+  expect([watches.any, vi.getTimerCount()]).toEqual([false, 0])
+  watches.tell(told('b'), { tenant: 'local', session: 'kept' })
+  expect(other.told()).toEqual([[], 'end'])
 })
