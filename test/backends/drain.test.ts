@@ -89,3 +89,76 @@ test('cancelled, it never ends', () => {
   vi.advanceTimersByTime(60_000)
   expect(done).not.toHaveBeenCalled()
 })
+
+test('the second is one of reading: what passes in pauses does not count, and what passed before them does', () => {
+  const { clock: drain, done } = clock()
+  drain.start()
+  const busyFor = (ms: number): void => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      vi.advanceTimersByTime(50)
+      drain.touch()
+    }
+  }
+  for (let round = 0; round < 4; round += 1) {
+    busyFor(200)
+    drain.pause()
+    vi.advanceTimersByTime(10_000)
+    drain.resume()
+  }
+  busyFor(150)
+  expect(done).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(51)
+  expect(done).toHaveBeenCalledTimes(1)
+})
+
+test('output does not put off the end that the second brings', () => {
+  const { clock: drain, done } = clock()
+  drain.start()
+  for (let ms = 0; ms < 1000; ms += 50) {
+    vi.advanceTimersByTime(50)
+    drain.touch()
+  }
+  vi.advanceTimersByTime(0)
+  drain.touch()
+  vi.advanceTimersByTime(1)
+  expect(done).toHaveBeenCalledTimes(1)
+})
+
+test('output in a pause does not count, nor does a pause bring an end that had begun', () => {
+  const { clock: drain, done } = clock()
+  drain.start()
+  setTimeout(() => drain.pause(), 100)
+  vi.advanceTimersByTime(100)
+  drain.touch()
+  vi.advanceTimersByTime(60_000)
+  expect(done).not.toHaveBeenCalled()
+  drain.resume()
+  vi.advanceTimersByTime(101)
+  expect(done).toHaveBeenCalledTimes(1)
+})
+
+test('cancelled in a pause, it does not go on after it', () => {
+  const { clock: drain, done } = clock()
+  drain.start()
+  drain.pause()
+  drain.cancel()
+  drain.resume()
+  vi.advanceTimersByTime(60_000)
+  expect([done.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0])
+})
+
+test('a pause before the start takes nothing from the second', () => {
+  const { clock: drain, done } = clock()
+  drain.pause()
+  vi.advanceTimersByTime(60_000)
+  drain.resume()
+  expect(vi.getTimerCount()).toBe(0)
+  drain.start()
+  for (let ms = 0; ms < 950; ms += 50) {
+    vi.advanceTimersByTime(50)
+    drain.touch()
+  }
+  expect(done).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(51)
+  expect(done).toHaveBeenCalledTimes(1)
+})

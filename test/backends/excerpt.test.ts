@@ -42,3 +42,29 @@ test('pieces make no difference', () => {
     }),
   )
 })
+
+test('what is kept does not grow with the text, and the number that is left out is exact', () => {
+  const excerpt = new Excerpt()
+  // One word for each character, so that no word is cut.
+  for (let piece = 0; piece < 1000; piece += 1) excerpt.add('ab '.repeat(100))
+  const [head, gap, tail] = excerpt.text().split('\n') as [string, string, string]
+  const left = Number(/^\[(\d+) characters left out\]$/.exec(gap)![1])
+  expect(head.length + left + tail.length).toBe(300_000)
+  expect([head.length <= 4096, tail.length <= 4096, head.length > 4090, tail.length > 4090]).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
+})
+
+test('reading it changes nothing', () => {
+  const excerpt = new Excerpt()
+  const texts: string[] = []
+  for (const piece of ['a '.repeat(3000), 'b '.repeat(3000), 'c '.repeat(3000)]) {
+    excerpt.add(piece)
+    texts.push(excerpt.text())
+    expect(excerpt.text()).toBe(texts.at(-1))
+  }
+  expect(texts[2]).toBe(excerptOf('a '.repeat(3000) + 'b '.repeat(3000) + 'c '.repeat(3000)))
+})

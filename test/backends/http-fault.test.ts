@@ -195,3 +195,57 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     })
   })
 })
+
+describe('the fault of a broken call', () => {
+  const coded = (code: string, message = 'private'): Error => Object.assign(new Error(message), { code })
+  const parser = Object.assign(new Error('private'), { name: 'HTTPParserError', code: 'HPE_INVALID' })
+
+  test.each<[what: string, error: unknown, code: string, message: RegExp]>([
+    ['the parser', parser, 'protocol-violation', /did not answer in HTTP \(HTTPParserError\)/],
+    ['its code', coded('HPE_INVALID_CONSTANT'), 'protocol-violation', /did not answer in HTTP \(HPE_INVALID_CONSTANT\)/],
+    ['too long a head', coded('UND_ERR_HEADERS_OVERFLOW'), 'protocol-violation', /did not answer in HTTP/],
+    ['a wrong length', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), 'protocol-violation', /did not answer in HTTP/],
+    ['an interim answer', new Error('bad response'), 'protocol-violation', /sent an interim status/],
+    ['an upgrade', new Error('bad upgrade'), 'protocol-violation', /sent an interim status/],
+    ['a text like those', new Error('a bad response'), 'agent-unavailable', /could not be reached/],
+    ['an object like those', { message: 'bad response' }, 'agent-unavailable', /could not be reached/],
+    ['a bad argument', coded('UND_ERR_INVALID_ARG'), 'invalid-request', /that HTTP does not allow/],
+    ['what is not supported', coded('UND_ERR_NOT_SUPPORTED'), 'invalid-request', /that HTTP does not allow/],
+    ['a bad URL', coded('ERR_INVALID_URL'), 'invalid-request', /that HTTP does not allow/],
+    ['a refused connection', coded('ECONNREFUSED'), 'agent-unavailable', /refused the connection/],
+    ['no such name', coded('ENOTFOUND'), 'agent-unavailable', /could not be resolved \(ENOTFOUND\)/],
+    ['no answer of the DNS', coded('EAI_AGAIN'), 'agent-unavailable', /could not be resolved \(EAI_AGAIN\)/],
+    ['a slow connection', coded('UND_ERR_CONNECT_TIMEOUT'), 'agent-unavailable', /did not accept a connection in time/],
+    ['a slower one', coded('ETIMEDOUT'), 'agent-unavailable', /did not accept a connection in time/],
+    ['a certificate', coded('CERT_HAS_EXPIRED'), 'agent-unavailable', /over TLS \(CERT_HAS_EXPIRED\)/],
+    ['a signer', coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'agent-unavailable', /over TLS/],
+    ['no TLS', coded('EPROTO'), 'agent-unavailable', /over TLS \(EPROTO\)/],
+    ['a closed connection', coded('ECONNRESET'), 'agent-unavailable', /closed the connection before it answered/],
+    ['a broken pipe', coded('EPIPE'), 'agent-unavailable', /closed the connection before it answered/],
+    ['another code', coded('EHOSTUNREACH'), 'agent-unavailable', /could not be reached \(EHOSTUNREACH\)/],
+  ])('by %s', (_what, error, code, message) => {
+    const found = httpFault(error, 'h:1', false)
+    expect([found.code, found.message]).toEqual([code, expect.stringMatching(message)])
+    expect(found.message).toMatch(/^The (agent|request for the agent) at h:1 /)
+    expect(found.message).not.toContain('private')
+  })
+
+  test.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])('on a kept connection that is closed (%s) may be tried again', (code) => {
+    expect(httpFault(coded(code), 'h:1', false, true)).toEqual({
+      code: 'agent-crashed',
+      message: `The agent at h:1 closed a kept-alive connection during a request (${code}); it may have read the request, so it was not sent again. Try again.`,
+      retryable: true,
+    })
+  })
+
+  test('on a kept connection is the usual one where that was not closed', () => {
+    expect(httpFault(coded('ECONNREFUSED'), 'h:1', false, true).code).toBe('agent-unavailable')
+  })
+
+  test('after the head of the answer is one of the answer, whatever the error', () => {
+    for (const error of [parser, coded('ECONNRESET'), coded('UND_ERR_INVALID_ARG'), new Error('bad response')]) {
+      const found = httpFault(error, 'h:1', true, true)
+      expect([found.code, found.message]).toEqual(['protocol-violation', expect.stringContaining('broke off its answer')])
+    }
+  })
+})

@@ -58,3 +58,32 @@ test('nothing is expected of a starter without open orders', () => {
   vi.advanceTimersByTime(101)
   expect(told.silences).toBe(1)
 })
+
+test('a starter that answers one of two orders is still watched', () => {
+  const { it, told } = watch()
+  it.ordered()
+  it.ordered()
+  it.answered()
+  vi.advanceTimersByTime(101)
+  expect(told.silences).toBe(1)
+})
+
+test('an order after the last answer has a patience of its own', () => {
+  const { it, told } = watch()
+  it.ordered()
+  vi.advanceTimersByTime(90)
+  it.reported()
+  it.answered()
+  it.ordered()
+  vi.advanceTimersByTime(99)
+  expect(told.silences).toBe(0)
+  vi.advanceTimersByTime(2)
+  expect(told.silences).toBe(1)
+})
+
+test('reports without an order do not begin to watch', () => {
+  const { it, told } = watch()
+  it.reported()
+  vi.advanceTimersByTime(1000)
+  expect([told.silences, vi.getTimerCount()]).toEqual([0, 0])
+})

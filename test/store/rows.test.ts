@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TurnRecord } from '../../src/contract/index.ts'
-import { sessionRecord, turnRecord, turnRow } from '../../src/store/rows.ts'
+import { heardBy, listedTurn, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from '../../src/store/rows.ts'
 
 const SESSION = {
   id: 'S1',
@@ -154,5 +154,89 @@ describe('the row of an ended turn', () => {
       'W',
       'S1',
     ])
+  })
+})
+
+describe('the lease of a session', () => {
+  test.each([
+    [{}, undefined],
+    [{ owner: null, owner_epoch: null }, undefined],
+    [{ owner: 'host:1', owner_epoch: 7 }, { owner: 'host:1', epoch: 7 }],
+    [{ owner: '', owner_epoch: 0 }, { owner: '', epoch: 0 }],
+  ])('of a row with %j is %j', (columns, owner) => {
+    expect(sessionRecord({ ...SESSION, ...columns }).owner).toEqual(owner)
+  })
+})
+
+describe('the agent that a session was with', () => {
+  test.each([
+    [{ used: 0, agent: '{"back":"zot"}' }, undefined],
+    [{ used: null, agent: null }, undefined],
+    [{ used: 1, agent: null }, {}],
+    [{ used: 1, agent: '{"back":null,"place":null}' }, {}],
+    [{ used: 1, agent: '{"back":"zot","place":null}' }, { back: 'zot' }],
+    [{ used: 1, agent: '{"back":"zot","place":"p"}' }, { back: 'zot', place: 'p' }],
+    [{ used: 1, agent: '{"place":"p"}' }, { place: 'p' }],
+  ])('of a row with %j is %j', (row, heard) => {
+    expect(heardBy(row)).toStrictEqual(heard)
+  })
+})
+
+describe('the losses of a turn', () => {
+  const loss = (item: string, side?: string): object => ({ kind: 'dropped', item, why: 'no-place', count: 1, ...(side && { side }) })
+  const sides = (losses: readonly object[], measures?: object): unknown =>
+    turnRecord({
+      ...RUNNING,
+      losses: JSON.stringify(losses),
+      ...(measures && { measures: JSON.stringify(measures) }),
+    }).losses?.map(({ item, side }) => [item, side])
+
+  test('have their side', () => {
+    expect(sides([loss('plan', 'client'), loss('task', 'agent')])).toEqual([
+      ['plan', 'client'],
+      ['task', 'agent'],
+    ])
+  })
+
+  test('that an older version recorded are the client’s at the end, as many as its measures repeat', () => {
+    const all = [loss('plan'), loss('task'), loss('step')]
+    expect(sides(all, { toClient: [loss('step')] })).toEqual([
+      ['plan', 'agent'],
+      ['task', 'agent'],
+      ['step', 'client'],
+    ])
+    expect(sides(all, { toClient: all })).toEqual([
+      ['plan', 'client'],
+      ['task', 'client'],
+      ['step', 'client'],
+    ])
+    expect(sides(all, { back: 'zot' })).toEqual([
+      ['plan', 'agent'],
+      ['task', 'agent'],
+      ['step', 'agent'],
+    ])
+    expect(sides(all)).toEqual(sides(all, { back: 'zot' }))
+  })
+
+  test('are absent where none were recorded, and written as they are', () => {
+    expect(turnRecord({ ...RUNNING, losses: null })).not.toHaveProperty('losses')
+    const losses = [{ ...loss('plan', 'client') }] as never
+    expect(turnRow({ ...TURN, losses }, {})[13]).toBe(JSON.stringify(losses))
+  })
+})
+
+describe('a row', () => {
+  test('of a list has what the client calls the session', () => {
+    expect(listedTurn({ ...RUNNING, named: '\ufdd0"a\\u0000"' })).toEqual({ ...TURN, named: 'a\0' })
+  })
+
+  test('of a sum, and of a count', () => {
+    expect(spentSum({ tokens: 1, estimated: 2, cost_usd: 3 })).toEqual({ tokens: 1, estimated: 2, costUsd: 3 })
+    expect(requestCount({ process: 'p', name: 'n', count: 4, more: 5 })).toEqual({ process: 'p', name: 'n', count: 4 })
+  })
+
+  test('of a turn that has not ended is written as one that failed when it began', () => {
+    const row = turnRow(TURN, {})
+    expect([row[0], row[9], row[10]]).toEqual([TURN.startedAt, TURN.startedAt, 'failed'])
   })
 })
