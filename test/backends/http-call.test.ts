@@ -169,19 +169,22 @@ describe('a call that fails', () => {
 })
 
 describe('a call that is stopped', () => {
-  test.each(['timeout', 'cancelled', 'closed'] as const)('for %s ends so, is aborted, and says nothing more', async (why) => {
-    const { call, start, answer, data, error, said, ends, did } = calling()
-    start()
-    answer()
-    call.stop(why)
-    expect([ends, did]).toEqual([[], ['abort: The call was stopped.']])
-    data(Buffer.from('late'))
-    call.onResponseEnd()
-    error(RESET)
-    call.stop('timeout')
-    await Promise.resolve()
-    expect([ends, said.filter((one) => one === 'data' || one === 'end')]).toEqual([[{ why }], ['end']])
-  })
+  test.each(['timeout', 'cancelled', 'closed'] as const)(
+    'for %s ends so, is aborted, and says nothing more',
+    async (why) => {
+      const { call, start, answer, data, error, said, ends, did } = calling()
+      start()
+      answer()
+      call.stop(why)
+      expect([ends, did]).toEqual([[], ['abort: The call was stopped.']])
+      data(Buffer.from('late'))
+      call.onResponseEnd()
+      error(RESET)
+      call.stop('timeout')
+      await Promise.resolve()
+      expect([ends, said.filter((one) => one === 'data' || one === 'end')]).toEqual([[{ why }], ['end']])
+    },
+  )
 
   test('before its request began is aborted when that begins, without having started', async () => {
     const { call, start, answer, said, did } = calling()

@@ -202,7 +202,12 @@ describe('the fault of a broken call', () => {
 
   test.each<[what: string, error: unknown, code: string, message: RegExp]>([
     ['the parser', parser, 'protocol-violation', /did not answer in HTTP \(HTTPParserError\)/],
-    ['its code', coded('HPE_INVALID_CONSTANT'), 'protocol-violation', /did not answer in HTTP \(HPE_INVALID_CONSTANT\)/],
+    [
+      'its code',
+      coded('HPE_INVALID_CONSTANT'),
+      'protocol-violation',
+      /did not answer in HTTP \(HPE_INVALID_CONSTANT\)/,
+    ],
     ['too long a head', coded('UND_ERR_HEADERS_OVERFLOW'), 'protocol-violation', /did not answer in HTTP/],
     ['a wrong length', coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), 'protocol-violation', /did not answer in HTTP/],
     ['an interim answer', new Error('bad response'), 'protocol-violation', /sent an interim status/],
@@ -230,13 +235,16 @@ describe('the fault of a broken call', () => {
     expect(found.message).not.toContain('private')
   })
 
-  test.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])('on a kept connection that is closed (%s) may be tried again', (code) => {
-    expect(httpFault(coded(code), 'h:1', false, true)).toEqual({
-      code: 'agent-crashed',
-      message: `The agent at h:1 closed a kept-alive connection during a request (${code}); it may have read the request, so it was not sent again. Try again.`,
-      retryable: true,
-    })
-  })
+  test.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])(
+    'on a kept connection that is closed (%s) may be tried again',
+    (code) => {
+      expect(httpFault(coded(code), 'h:1', false, true)).toEqual({
+        code: 'agent-crashed',
+        message: `The agent at h:1 closed a kept-alive connection during a request (${code}); it may have read the request, so it was not sent again. Try again.`,
+        retryable: true,
+      })
+    },
+  )
 
   test('on a kept connection is the usual one where that was not closed', () => {
     expect(httpFault(coded('ECONNREFUSED'), 'h:1', false, true).code).toBe('agent-unavailable')
@@ -245,7 +253,10 @@ describe('the fault of a broken call', () => {
   test('after the head of the answer is one of the answer, whatever the error', () => {
     for (const error of [parser, coded('ECONNRESET'), coded('UND_ERR_INVALID_ARG'), new Error('bad response')]) {
       const found = httpFault(error, 'h:1', true, true)
-      expect([found.code, found.message]).toEqual(['protocol-violation', expect.stringContaining('broke off its answer')])
+      expect([found.code, found.message]).toEqual([
+        'protocol-violation',
+        expect.stringContaining('broke off its answer'),
+      ])
     }
   })
 })

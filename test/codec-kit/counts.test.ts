@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
-import type { Loss } from '../../src/model/index.ts'
+import { growthOf, isUncounted, readCounts } from '../../src/codec-kit/index.ts'
+import type { Loss, Usage } from '../../src/model/index.ts'
 
 const NAMES = { input: 'in', output: 'out', costUsd: 'cost' } as const
 
@@ -32,4 +32,34 @@ test('costs have fractions and a limit of their own', () => {
 
 test('zeros alone count nothing', () => {
   expect([{}, { input: 0, output: 0 }, { input: 0, output: 1 }].map(isUncounted)).toEqual([true, true, false])
+})
+
+test.each<[now: Usage, before: Usage | undefined, grown: Usage | undefined]>([
+  [{ input: 5, output: 2 }, undefined, { input: 5, output: 2 }],
+  [
+    { input: 5, output: 2 },
+    { input: 3, output: 2 },
+    { input: 2, output: 0 },
+  ],
+  [{ input: 5 }, { input: 5 }, undefined],
+  [{ input: 5 }, { output: 5 }, { input: 5 }],
+  // A program that begins to count again has not given anything back.
+  [
+    { input: 1, output: 4 },
+    { input: 3, output: 2 },
+    { input: 0, output: 2 },
+  ],
+  [{ input: 1 }, { input: 3 }, undefined],
+  [{}, { input: 3 }, undefined],
+])('counts that are %j after %j have grown by %j', (now, before, grown) => {
+  expect(growthOf(now, before)).toEqual(grown)
+})
+
+test('the greatest count is one, and more is none', () => {
+  expect(read({ in: 1e12 })).toEqual([{ input: 1e12 }, []])
+  expect(read({ in: 1e12 + 1 })[0]).toEqual({})
+})
+
+test('what is no object has no counts', () => {
+  for (const fields of [undefined, null, 7, true]) expect(read(fields)).toEqual([{}, []])
 })

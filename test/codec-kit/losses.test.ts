@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
-import { dropped, invented, unparsed, weakened } from '../../src/codec-kit/index.ts'
+import { dropped, invented, nonTextLosses, unparsed, weakened, wellFormed } from '../../src/codec-kit/index.ts'
 import type { TurnEvent } from '../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../kit/drive.ts'
 
@@ -73,4 +73,35 @@ test('losses of one item say what became of it, and why', () => {
     count: 1,
   })
   expect(unparsed('foreign')).toEqual({ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 })
+})
+
+test('a text with half a character is told once, and any other text is as it came', () => {
+  const losses: unknown[] = []
+  const report = (loss: unknown): void => void losses.push(loss)
+  expect(wellFormed('a😀é', report, 'text')).toBe('a😀é')
+  expect(losses).toEqual([])
+  expect(wellFormed('a\ud83d and \ude00', report, 'text')).toBe('a\ufffd and \ufffd')
+  expect(wellFormed('\ud83d', report)).toBe('\ufffd')
+  const loss = { kind: 'weakened', item: 'part.text', why: 'too-narrow', count: 1 }
+  expect(losses).toEqual([{ ...loss, field: 'text' }, loss])
+})
+
+test('what an answer of text alone leaves out is counted, without calls that the agent dropped', () => {
+  const tool = (id: string, status?: string) => ({ id, name: 'read', args: '{}', called: true, status, parts: [] })
+  const view = (more: object) => ({ messages: [], tools: [], notices: [], usage: undefined, ...more }) as never
+  expect(nonTextLosses(view({}))).toEqual([])
+  const counted = nonTextLosses(
+    view({
+      messages: [{ reasoning: 'a' }, { reasoning: '' }, { reasoning: 'b' }],
+      tools: [tool('1', 'ok'), tool('2', 'error'), { ...tool('3', 'cancelled'), called: false, name: '' }],
+      notices: [{ code: 'empty-answer' }, { code: 'slow' }],
+      usage: {},
+    }),
+  )
+  expect(counted.map(({ item, count }) => [item, count])).toEqual([
+    ['reasoning-delta', 2],
+    ['tool-call', 2],
+    ['notice', 1],
+    ['usage', 1],
+  ])
 })

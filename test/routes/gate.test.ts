@@ -189,3 +189,138 @@ test('a client has the rights of its key, for the agent that it names', () => {
     agent: 'coder',
   })
 })
+
+test.each<[keys: number, bound: string, admitted: boolean]>([
+  [0, '127.0.0.1', true],
+  [0, '::1', true],
+  [0, '0.0.0.0', false],
+  [0, '10.0.0.1', false],
+  [1, '0.0.0.0', true],
+])('a reload with %i keys on %s is taken: %s', (keys, bound, admitted) => {
+  const it = gate([ADA], () => 0, bound)
+  const reload = (): void => it.reload(names([BOB].slice(0, keys)))
+  if (admitted) {
+    reload()
+    expect(it.hasKeys).toBe(keys > 0)
+    return
+  }
+  expect(reload).toThrow(
+    `${bound} is reachable from other machines, but there are no keys; add server.keys, or restart the gateway for another server.host`,
+  )
+  // What was there goes on.
+  expect(codeOf(it.admit({ ...HOST, 'x-api-key': 'key of ada' }, undefined))).toBe('ada')
+})
+
+test('a reload changes the rules for hosts, and not the address that is listened on', () => {
+  const it = gate([], () => 0, '127.0.0.1')
+  const page = { host: 'app.example', origin: 'https://web.example' }
+  expect(codeOf(it.admit(page, undefined))).toBe('forbidden')
+  it.reload({ keys: [], hosts: ['app.example'], origins: ['https://web.example'] })
+  expect(codeOf(it.admit(page, undefined))).toBe('nobody')
+  expect(codeOf(it.admit({ host: 'other.example' }, undefined))).toBe('forbidden')
+})
+
+test('used rates outlive a reload for keys that stay, and begin anew for keys that were gone', () => {
+  const rate = { perMinute: 1, burst: 1 }
+  const limited = [
+    { ...ADA, rate },
+    { ...BOB, rate },
+  ]
+  const it = gate(limited)
+  const send = (name: string): string => codeOf(it.admit({ ...HOST, 'x-api-key': `key of ${name}` }, undefined))
+  expect([send('ada'), send('bob')]).toEqual(['ada', 'bob'])
+  it.reload(names([limited[0]!]))
+  it.reload(names(limited))
+  expect([send('ada'), send('bob')]).toEqual(['overloaded', 'bob'])
+})
+
+test('a rate that is used up is told with the seconds to wait', () => {
+  let now = 0
+  const it = gate([{ ...BOB, rate: { perMinute: 6, burst: 1 } }], () => now)
+  const send = (): Caller | Refusal => it.admit({ ...HOST, 'x-api-key': 'key of bob' }, undefined)
+  expect(codeOf(send())).toBe('bob')
+  now = 2500
+  expect(send()).toEqual({
+    fault: {
+      code: 'overloaded',
+      message: 'This key has sent too many requests; send the next one in 8 s.',
+      retryable: true,
+    },
+    headers: { 'retry-after': '8' },
+  })
+  now = 10_000
+  expect(codeOf(send())).toBe('bob')
+})
+
+test('an address that guesses is told how long it has to wait, and no other address is', () => {
+  let now = 0
+  const it = gate([BOB], () => now)
+  const send = (key: string, address: string): Caller | Refusal => it.admit({ ...HOST, 'x-api-key': key }, address)
+  for (let guess = 0; guess < 10; guess += 1) expect(codeOf(send(`guess ${guess}`, '10.0.0.1'))).toBe('unauthenticated')
+  expect(send('guess', '10.0.0.1')).toMatchObject({
+    fault: { code: 'overloaded', message: 'Too many wrong keys came from this address; try again in 6 s.' },
+    headers: { 'retry-after': '6' },
+  })
+  expect(codeOf(send('key of bob', '10.0.0.1'))).toBe('overloaded')
+  expect(codeOf(send('key of bob', '10.0.0.2'))).toBe('bob')
+  // A request without a key guesses nothing.
+  expect(codeOf(it.admit(HOST, '10.0.0.1'))).toBe('unauthenticated')
+  now = 6000
+  expect(codeOf(send('key of bob', '10.0.0.1'))).toBe('bob')
+})
+
+test('a refused key uses nothing of the rate of a right one', () => {
+  const it = gate([{ ...BOB, rate: { perMinute: 1, burst: 1 } }])
+  for (let guess = 0; guess < 20; guess += 1) it.admit({ ...HOST, 'x-api-key': 'guess' }, '10.0.0.1')
+  expect(codeOf(it.admit({ ...HOST, 'x-api-key': 'key of bob' }, '10.0.0.2'))).toBe('bob')
+})
+
+test('a login is with the key that is given, whatever key the request brings', () => {
+  const it = gate([ADA, BOB])
+  const id = it.login(
+    { ...HOST, authorization: 'Bearer key-of-ada', 'x-api-key': 'key of ada' },
+    undefined,
+    'key of bob',
+  )
+  expect(codeOf(it.admit({ ...HOST, cookie: `turnpike=${id}`, 'sec-fetch-site': 'same-origin' }, undefined))).toBe(
+    'bob',
+  )
+  expect(it.login(HOST, undefined, 'wrong')).toMatchObject({ fault: { code: 'unauthenticated' } })
+  expect(it.login({ ...HOST, 'x-api-key': 'key of ada' }, undefined, 'wrong')).toMatchObject({
+    fault: { code: 'unauthenticated' },
+  })
+})
+
+test('ending no login ends none', () => {
+  const it = gate([BOB])
+  const id = it.login(HOST, undefined, 'key of bob')
+  const page = { ...HOST, cookie: `turnpike=${id}`, 'sec-fetch-site': 'same-origin' }
+  it.logOut(undefined)
+  it.logOut('of nobody')
+  expect(codeOf(it.admit(page, undefined))).toBe('bob')
+  it.logOut(id as string)
+  expect(codeOf(it.admit(page, undefined))).toBe('unauthenticated')
+})
+
+test('a login of a browser is no guess of its address', () => {
+  const it = gate([BOB])
+  const id = it.login(HOST, '10.0.0.1', 'key of bob')
+  const page = { ...HOST, cookie: `turnpike=${id}`, 'sec-fetch-site': 'same-origin' }
+  for (let guess = 0; guess < 11; guess += 1) it.admit({ ...HOST, 'x-api-key': 'guess' }, '10.0.0.1')
+  expect(codeOf(it.admit(page, '10.0.0.1'))).toBe('bob')
+})
+
+test('what others took of a rate is added up until it is earned again', async () => {
+  let now = 0
+  const it = gate([{ ...BOB, rate: { perMinute: 60, burst: 2 } }], () => now)
+  const send = (): string => codeOf(it.admit({ ...HOST, 'x-api-key': 'key of bob' }, undefined))
+  await it.shareRates(async () => new Map([['bob', 1]]))
+  await it.shareRates(async () => new Map([['bob', 3]]))
+  await it.shareRates(async () => new Map([['bob', 0]]))
+  await it.shareRates(async () => new Map())
+  // It owes two, and has to have one.
+  now = 2999
+  expect(send()).toBe('overloaded')
+  now = 3000
+  expect([send(), send()]).toEqual(['bob', 'overloaded'])
+})

@@ -106,3 +106,171 @@ test('what is written in one tick keeps its order, with what was written before 
     { numRuns: 50 },
   )
 })
+
+/** An answer as a client gets it: its head's status and headers, and its body as it is on the wire. */
+async function answerOf(drive: (sink: HttpSink) => void, method = 'GET', version = '1.1') {
+  const own = createServer((_request, response) => drive(new HttpSink(response, () => {}))).listen(0, '127.0.0.1')
+  await new Promise((resolve) => own.once('listening', resolve))
+  const at = (own.address() as AddressInfo).port
+  try {
+    const text = await new Promise<Buffer>((resolve, reject) => {
+      const pieces: Buffer[] = []
+      const socket = connect(at, '127.0.0.1', () =>
+        socket.write(`${method} / HTTP/${version}\r\nhost: x\r\nconnection: close\r\n\r\n`),
+      )
+      socket.on('data', (piece) => pieces.push(piece as Buffer))
+      socket.on('close', () => resolve(Buffer.concat(pieces)))
+      socket.on('error', reject)
+    })
+    const { head, body } = bodyOf(text)
+    const [first = '', ...lines] = head.split('\r\n')
+    const headers = Object.fromEntries(lines.map((line) => line.toLowerCase().split(': ') as [string, string]))
+    return { status: Number(first.split(' ')[1]), headers, body: body.toString() }
+  } finally {
+    own.close()
+  }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
+const STREAM_TYPE = { 'content-type': 'text/event-stream' }
+
+test('a whole answer is written in one piece, with its length, and without trailers', async () => {
+  const { status, headers, body } = await answerOf((sink) => {
+    sink.head(201, { ...JSON_TYPE, 'x-one': '1' })
+    expect([sink.write('{"a":'), sink.write('"é"}')]).toEqual([true, true])
+    sink.end(0, { 'turnpike-loss': 'dropped task' })
+  })
+  expect([status, body]).toEqual([201, '{"a":"é"}'])
+  expect(headers).toMatchObject({ 'content-length': '10', 'x-one': '1' })
+  expect(headers).not.toHaveProperty('trailer')
+  expect(headers).not.toHaveProperty('transfer-encoding')
+})
+
+test('an answer has one head, the first', async () => {
+  const { status, headers } = await answerOf((sink) => {
+    sink.head(200, STREAM_TYPE)
+    sink.write('x')
+    sink.head(500, { 'x-late': '1' })
+    sink.end(0)
+  })
+  expect([status, headers['x-late']]).toEqual([200, undefined])
+})
+
+test.each([
+  [429, {}, '1'],
+  [429, { 'retry-after': '7' }, '7'],
+  [503, {}, undefined],
+  [200, {}, undefined],
+])('an answer with the status %i and %j says when to come again: %s', async (status, more, after) => {
+  const { headers } = await answerOf((sink) => {
+    sink.head(status, { ...JSON_TYPE, ...more } as Record<string, string>)
+    sink.end(0)
+  })
+  expect(headers['retry-after']).toBe(after)
+})
+
+test('a time to come again that was set before is kept', async () => {
+  const own = createServer((_request, response) => {
+    response.setHeader('retry-after', '9')
+    const sink = new HttpSink(response, () => {})
+    sink.head(429, JSON_TYPE)
+    sink.end(0)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => own.once('listening', resolve))
+  const response = await fetch(`http://127.0.0.1:${(own.address() as AddressInfo).port}`)
+  await response.arrayBuffer()
+  expect(response.headers.get('retry-after')).toBe('9')
+  own.close()
+})
+
+test.each([
+  ['printable ASCII', 'a b~\t!', true],
+  ['1024 characters', 'x'.repeat(1024), true],
+  ['nothing', '', true],
+  ['1025 characters', 'x'.repeat(1025), false],
+  ['a line feed', 'a\nb', false],
+  ['a carriage return', 'a\rb', false],
+  ['NUL', 'a\0b', false],
+  ['a letter beyond ASCII', 'é', false],
+  ['DEL', '\x7f', false],
+])('a header of %s is sent: %3$s', async (_what, value, sent) => {
+  const { status, headers } = await answerOf((sink) => {
+    sink.head(200, { ...JSON_TYPE, 'x-one': value, 'x-two': 'still there' })
+    sink.end(0)
+  })
+  expect([status, 'x-one' in headers, headers['x-two']]).toEqual([200, sent, 'still there'])
+})
+
+test('an answer to HEAD is its head alone', async () => {
+  const { status, headers, body } = await answerOf((sink) => {
+    sink.head(200, { ...JSON_TYPE, 'x-one': '1' })
+    expect(sink.write('never seen')).toBe(true)
+    sink.end(0, { 'turnpike-loss': 'x' })
+  }, 'HEAD')
+  expect([status, headers['x-one'], body]).toEqual([200, '1', ''])
+})
+
+test.each([
+  [200, '1.1', true],
+  [204, '1.1', false],
+  [200, '1.0', false],
+])('a stream with the status %i over HTTP/%s announces a trailer: %s', async (status, version, announced) => {
+  const { headers } = await answerOf(
+    (sink) => {
+      sink.head(status, STREAM_TYPE)
+      sink.end(0)
+    },
+    'GET',
+    version,
+  )
+  expect(headers['trailer']).toBe(announced ? 'turnpike-loss' : undefined)
+})
+
+test('an answer is read when it is finished, by all who wait, and not before', async () => {
+  const said: string[] = []
+  await answerOf((sink) => {
+    sink.whenRead(() => said.push('one'))
+    sink.head(200, STREAM_TYPE)
+    sink.write('x')
+    sink.whenRead(() => said.push('two'))
+    said.push('written')
+    sink.end(0)
+    said.push('ended')
+  })
+  expect(said).toEqual(['written', 'ended', 'one', 'two'])
+})
+
+test('an answer that is cut off is not finished, and takes what is still written without an error', async () => {
+  const said: string[] = []
+  const { body } = await answerOf((sink) => {
+    sink.whenRead(() => said.push('read'))
+    sink.head(200, STREAM_TYPE)
+    sink.write('one')
+    setImmediate(() => {
+      sink.abort()
+      said.push(String(sink.write('two')))
+      sink.end(0, { 'turnpike-loss': 'x' })
+    })
+  })
+  expect(said).toEqual(['true'])
+  expect(body).not.toContain('two')
+})
+
+test('the client’s catching up is told, and an answer knows its way to other replicas', async () => {
+  let drained = 0
+  const detour = { owner: 'o' } as never
+  const begun = { bytes: 3 } as never
+  const own = createServer((_request, response) => {
+    const sink = new HttpSink(response, () => (drained += 1), { detour, begun })
+    expect([sink.detour, sink.begun]).toEqual([detour, begun])
+    sink.head(200, STREAM_TYPE)
+    let ready = true
+    while (ready) ready = sink.write('x'.repeat(65_536))
+    response.once('drain', () => sink.end(0))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => own.once('listening', resolve))
+  const response = await fetch(`http://127.0.0.1:${(own.address() as AddressInfo).port}`)
+  await response.arrayBuffer()
+  expect(drained).toBeGreaterThanOrEqual(1)
+  own.close()
+})

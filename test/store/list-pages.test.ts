@@ -40,7 +40,11 @@ const conditions = fc.record(
 /** Puts turns into a store. */
 async function fill(store: Store, turns: readonly Made[]): Promise<void> {
   for (const { id, tenant, agent, front, at, state, session } of turns) {
-    const kept = await store.openSession({ tenant, agent, session, conversation: '' }, `${tenant} ${agent} ${session}`, at)
+    const kept = await store.openSession(
+      { tenant, agent, session, conversation: '' },
+      `${tenant} ${agent} ${session}`,
+      at,
+    )
     const about = { session: kept.id, tenant, agent, front, owner: 'o', epoch: 1, delivered: false }
     const record = { ...about, turn: id, startedAt: at }
     await store.beginTurn(record)
@@ -81,7 +85,9 @@ test('law: the pages of a list of turns have every turn that matches once, the l
       const store = openStore({ kind: 'sqlite', path: ':memory:' })
       try {
         await fill(store, turns)
-        const listed = await allOf((before) => Promise.resolve(store.listTurns({ ...wanted, limit, ...(before !== undefined && { before }) })))
+        const listed = await allOf((before) =>
+          Promise.resolve(store.listTurns({ ...wanted, limit, ...(before !== undefined && { before }) })),
+        )
         const expected = turns
           .filter((one) => matches(one, wanted))
           .sort((one, other) => other.at - one.at || (one.id < other.id ? 1 : -1))
@@ -107,7 +113,11 @@ test('law: the pages of a list of sessions have every session that matches once,
     { maxLength: 14, selector: ({ tenant, agent, session }) => `${tenant} ${agent} ${session}` },
   )
   const page = fc.record(
-    { tenant: fc.constantFrom('ann', 'bob'), agent: fc.constantFrom('coder', 'nobody'), text: fc.constantFrom('A', 'bc') },
+    {
+      tenant: fc.constantFrom('ann', 'bob'),
+      agent: fc.constantFrom('coder', 'nobody'),
+      text: fc.constantFrom('A', 'bc'),
+    },
     { requiredKeys: [] },
   )
   await fc.assert(
@@ -117,7 +127,9 @@ test('law: the pages of a list of sessions have every session that matches once,
         const ids = sessions.map((_, at) => `id-${at}`)
         for (const [at, { at: time, ...key }] of sessions.entries())
           await store.openSession({ ...key, conversation: '' }, ids[at]!, time)
-        const listed = await allOf((before) => Promise.resolve(store.listSessions({ ...wanted, limit, ...(before !== undefined && { before }) })))
+        const listed = await allOf((before) =>
+          Promise.resolve(store.listSessions({ ...wanted, limit, ...(before !== undefined && { before }) })),
+        )
         const expected = sessions
           .map((one, at) => ({ ...one, id: ids[at]! }))
           .filter(({ tenant }) => wanted.tenant === undefined || wanted.tenant === tenant)

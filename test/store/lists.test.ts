@@ -47,12 +47,22 @@ test('a page says where the next one begins when there may be more, and only the
 test('a page ends at the first place at which reading stopped, that row included', () => {
   const rows = ['c', 'b', 'a'].map((id, at) => ({ id, at: 3 - at, tenant: 't' }))
   const later = { id: 'x', at: 2, tenant: 'u' }
-  const page = pageOf([{ rows, cut: { at: 2, id: 'b' } }, { rows: [later], cut: { at: 1, id: 'w' } }], 9, placeOf)
+  const page = pageOf(
+    [
+      { rows, cut: { at: 2, id: 'b' } },
+      { rows: [later], cut: { at: 1, id: 'w' } },
+    ],
+    9,
+    placeOf,
+  )
   expect(page).toStrictEqual({ rows: [rows[0], later, rows[1]], next: 'b' })
 })
 
 test('law: pages that follow each other have every row once, in order, however far each tenant is read', () => {
-  const item = fc.record({ at: fc.nat(9), id: fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 }) })
+  const item = fc.record({
+    at: fc.nat(9),
+    id: fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 }),
+  })
   const items = fc.uniqueArray(item, { maxLength: 30, selector: ({ id }) => id })
   fc.assert(
     fc.property(items, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 6 }), (made, limit, read) => {

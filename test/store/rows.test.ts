@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { TurnRecord } from '../../src/contract/index.ts'
-import { heardBy, listedTurn, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from '../../src/store/rows.ts'
+import {
+  heardBy,
+  listedTurn,
+  requestCount,
+  sessionRecord,
+  spentSum,
+  turnRecord,
+  turnRow,
+} from '../../src/store/rows.ts'
 
 const SESSION = {
   id: 'S1',
@@ -161,8 +169,14 @@ describe('the lease of a session', () => {
   test.each([
     [{}, undefined],
     [{ owner: null, owner_epoch: null }, undefined],
-    [{ owner: 'host:1', owner_epoch: 7 }, { owner: 'host:1', epoch: 7 }],
-    [{ owner: '', owner_epoch: 0 }, { owner: '', epoch: 0 }],
+    [
+      { owner: 'host:1', owner_epoch: 7 },
+      { owner: 'host:1', epoch: 7 },
+    ],
+    [
+      { owner: '', owner_epoch: 0 },
+      { owner: '', epoch: 0 },
+    ],
   ])('of a row with %j is %j', (columns, owner) => {
     expect(sessionRecord({ ...SESSION, ...columns }).owner).toEqual(owner)
   })
@@ -175,7 +189,10 @@ describe('the agent that a session was with', () => {
     [{ used: 1, agent: null }, {}],
     [{ used: 1, agent: '{"back":null,"place":null}' }, {}],
     [{ used: 1, agent: '{"back":"zot","place":null}' }, { back: 'zot' }],
-    [{ used: 1, agent: '{"back":"zot","place":"p"}' }, { back: 'zot', place: 'p' }],
+    [
+      { used: 1, agent: '{"back":"zot","place":"p"}' },
+      { back: 'zot', place: 'p' },
+    ],
     [{ used: 1, agent: '{"place":"p"}' }, { place: 'p' }],
   ])('of a row with %j is %j', (row, heard) => {
     expect(heardBy(row)).toStrictEqual(heard)
@@ -183,7 +200,13 @@ describe('the agent that a session was with', () => {
 })
 
 describe('the losses of a turn', () => {
-  const loss = (item: string, side?: string): object => ({ kind: 'dropped', item, why: 'no-place', count: 1, ...(side && { side }) })
+  const loss = (item: string, side?: string): object => ({
+    kind: 'dropped',
+    item,
+    why: 'no-place',
+    count: 1,
+    ...(side && { side }),
+  })
   const sides = (losses: readonly object[], measures?: object): unknown =>
     turnRecord({
       ...RUNNING,
