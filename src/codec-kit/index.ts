@@ -15,6 +15,8 @@ export {
 } from './citations.ts'
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
 export { growthOf, isUncounted, readCounts } from './counts.ts'
+export { DeltaReader, type DeltaWire, type PlainDelta } from './delta-reader.ts'
+export { valuesOf } from './delta-shape.ts'
 export { errorTable, NOT_REPEATED, UNRETRIED } from './error-table.ts'
 export { type EventTable, writeEvent } from './event-table.ts'
 export { extensions, keysOf, unknownMembers } from './extensions.ts'

@@ -1,5 +1,6 @@
 import {
   type Cited,
+  DeltaReader,
   type ModelAnswer,
   type ModelCall,
   placedCitation,
@@ -12,11 +13,11 @@ import {
   fault,
   type Id,
   type JsonText,
+  type Loss,
   member,
   members,
   object,
   type Part,
-  parseObject,
   quote,
   type Stop,
   type Usage,
@@ -26,7 +27,8 @@ import { stopOf } from '../stops.ts'
 import { readUsage } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
 import { AnswerBlock } from './block.ts'
-import { readEvent, type WireBlock, type WireEvent } from './events.ts'
+import { EVENTS } from './deltas.ts'
+import type { WireBlock, WireEvent } from './events.ts'
 
 const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
 
@@ -34,6 +36,8 @@ const NO_EVENT = fault('protocol-violation', 'The model provider sent something 
 export class MessagesAnswer implements ModelAnswer {
   readonly #emitter: TurnEmitter
   readonly #executorOf: (name: string) => ModelCall['executor']
+  readonly #report = (loss: Loss): void => this.#emitter.report(loss)
+  readonly #events = new DeltaReader(EVENTS)
   readonly #blocks = new Map<number, AnswerBlock>()
   /** Those of its calls. */
   readonly #ids = new Set<Id>()
@@ -56,7 +60,7 @@ export class MessagesAnswer implements ModelAnswer {
   }
 
   take(data: string): Fault | undefined {
-    const event = readEvent(parseObject(data))
+    const event = this.#events.read(data, this.#report)
     if (event === undefined) return NO_EVENT
     if (event !== 'unknown' && event.type === 'error') return faultOfError(data, undefined)
     this.#event = event
@@ -157,7 +161,7 @@ export class MessagesAnswer implements ModelAnswer {
 
   /** Counts are those of the answer so far: later ones replace earlier ones. */
   #count(usage: unknown): void {
-    const counted = readUsage(usage, (loss) => this.#emitter.report(loss))
+    const counted = readUsage(usage, this.#report)
     if (counted) this.usage = { ...this.usage, ...counted }
   }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseObject } from '../../../src/model/index.ts'
 
 const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
@@ -49,8 +50,9 @@ export type WireEvent = v.InferOutput<typeof Known>
 
 const TYPES: ReadonlySet<unknown> = new Set(Known.options.map(({ entries }) => entries.type.literal))
 
-/** The event that a value is; `unknown` for one of a later version, undefined for none. */
-export function readEvent(value: Record<string, unknown> | undefined): WireEvent | 'unknown' | undefined {
+/** The event that a text is; `unknown` for one of a later version, undefined for none. */
+export function readEvent(data: string): WireEvent | 'unknown' | undefined {
+  const value = parseObject(data)
   const type = value?.['type']
   if (typeof type !== 'string') return undefined
   if (!TYPES.has(type)) return 'unknown'

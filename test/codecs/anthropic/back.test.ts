@@ -566,6 +566,31 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'usage').at(-1)).toMatchObject({ scope: 'turn', usage: { input: 14, output: 6 } })
   })
 
+  test('is read the same whether its events are written alike or not', () => {
+    const deltas = (member: string, ...texts: string[]): object[] =>
+      texts.map((text) => ({ type: 'piece', [member]: text }))
+    const events = [
+      BEGIN,
+      ...block(0, { type: 'thinking', thinking: '' }, ...deltas('thinking', 'hm', ' "so"', '\n')),
+      ...block(1, { type: 'text', text: '' }, ...deltas('text', 'One', ' two', ' \\ three', '{"text":"a"}')),
+      ...block(2, { type: 'text', text: '' }, ...deltas('text', 'four', ' five', ' six')),
+      ...block(3, { type: 'tool_use', id: 'a', name: 'ls' }, ...deltas('partial_json', '{"a"', ':', '1}')),
+      ...finish(),
+    ]
+    const [alike, unlike] = [{}, { x: 1 }].map((more) => {
+      const drive = serve()
+      tell(drive, ...events.map((event, at) => ('x' in more ? { ...event, [`x${at}`]: at } : event)))
+      return drive.events
+    })
+    expect(alike).toEqual(unlike)
+    const texts = [
+      ['hm', ' "so"', '\n'],
+      ['One', ' two', ' \\ three', '{"text":"a"}'],
+      ['four', ' five', ' six'],
+    ]
+    expect(alike!.flatMap((event) => ('text' in event ? event.text : []))).toEqual([...texts.flat(), '{"a"', ':', '1}'])
+  })
+
   test('may have calls that the provider runs itself, with their results', () => {
     const drive = serve()
     const found = [{ type: 'web_search_result', encrypted_content: 'e' }]

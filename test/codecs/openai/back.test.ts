@@ -305,6 +305,28 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'text-delta')).toMatchObject([{ text: 'No.' }])
   })
 
+  test('is read the same whether its chunks are written alike or not', () => {
+    const pieces = [
+      ...['Let', ' me', ' "see"', '\n'].map((text) => ({ reasoning_content: text })),
+      ...['One', ' two', ' \\ three', '.'].map((text) => ({ content: text })),
+      ...['No', ', no', '.'].map((text) => ({ refusal: text })),
+    ]
+    const [alike, unlike] = [{}, { x: 1 }].map((more) => {
+      const drive = serve()
+      for (const [at, delta] of pieces.entries()) {
+        const own = 'x' in more ? { [`x${at}`]: at } : {}
+        const choices = [{ index: 0, delta, finish_reason: null }]
+        drive.feed({ data: json({ id: 'c1', ...own, choices, obfuscation: 'x'.repeat(at) }) })
+      }
+      finish(drive)
+      return drive.events
+    })
+    expect(alike).toEqual(unlike)
+    expect(alike!.flatMap((event) => ('text' in event ? event.text : []))).toEqual(
+      pieces.flatMap((piece) => Object.values(piece)),
+    )
+  })
+
   test.each<[string, (drive: BackDrive) => void, ErrorCode, string]>([
     [
       'that is cut',

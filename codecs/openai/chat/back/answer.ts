@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelCall } from '../../../../src/codec-kit/index.ts'
+import { DeltaReader, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
   type Citation,
@@ -15,7 +15,8 @@ import { faultOfError } from '../../errors.ts'
 import { partLoss } from '../../part-loss.ts'
 import { assistantJson, cited } from '../messages.ts'
 import { stopOf } from '../stops.ts'
-import { type CallPiece, readChunk, type Said } from './chunks.ts'
+import type { CallPiece, Said } from './chunks.ts'
+import { CHUNKS } from './deltas.ts'
 
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
 const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')
@@ -32,6 +33,7 @@ export class ChatAnswer implements ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
   readonly #report: (loss: Loss) => void
+  readonly #chunks = new DeltaReader<Said>(CHUNKS)
   readonly #executorOf: (name: string) => ModelCall['executor']
   readonly #calls: OpenCall[] = []
   over = false
@@ -72,7 +74,7 @@ export class ChatAnswer implements ModelAnswer {
       this.#said = { calls: [] }
       return undefined
     }
-    const said = readChunk(data, this.#report)
+    const said = this.#chunks.read(data, this.#report)
     if (!said) return NO_CHUNK
     if (said.error !== undefined) return faultOfError(said.error, undefined)
     // Some servers repeat the count so far in every chunk.

@@ -1,4 +1,4 @@
-import { dropped, flatToolName, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
+import { DeltaReader, dropped, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
   elements,
@@ -21,7 +21,9 @@ import { PROTOCOL } from '../../wire.ts'
 import { stopOfIncomplete } from '../stops.ts'
 import type { DeclaredTools } from '../tools.ts'
 import { readUsage } from '../usage.ts'
-import { type Body, type Item, readEvent, type ServerEvent } from './events.ts'
+import { ClientCalls } from './client-calls.ts'
+import { EVENTS } from './deltas.ts'
+import type { Body, Item, ServerEvent } from './events.ts'
 import { ProviderCalls } from './provider-calls.ts'
 import { Speech } from './speech.ts'
 
@@ -45,8 +47,8 @@ export class ResponseAnswer implements ModelAnswer {
     'response.refusal.delta': (answer, { at, delta }) => answer.#speech.refuse(at, delta),
     'response.reasoning_summary_text.delta': (answer, event) => answer.#speech.think(event),
     'response.reasoning_text.delta': (answer, event) => answer.#speech.think(event),
-    'response.function_call_arguments.delta': (answer, { at, delta }) => answer.#argue(at, delta),
-    'response.custom_tool_call_input.delta': (answer, { at, delta }) => answer.#argue(at, delta),
+    'response.function_call_arguments.delta': (answer, { at, delta }) => answer.#calls.argue(at, delta),
+    'response.custom_tool_call_input.delta': (answer, { at, delta }) => answer.#calls.argue(at, delta),
     'response.output_item.added': (answer, event) => answer.#begin(event),
     'response.output_item.done': (answer, { at, item, itemJson }) => item && answer.#done(at, item, itemJson),
     'response.completed': (answer, event) => answer.#ended(event),
@@ -56,13 +58,12 @@ export class ResponseAnswer implements ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
   readonly #report: (loss: Loss) => void
-  readonly #tools: DeclaredTools
   readonly #speech: Speech
   readonly #provider: ProviderCalls
-  /** The client's calls by their place in the output. */
-  readonly #calls = new Map<number, ModelCall>()
+  readonly #calls: ClientCalls
   /** The items that are complete, as they came, by their place. */
   readonly #items = new Map<number, JsonText>()
+  readonly #events = new DeltaReader<ServerEvent>(EVENTS)
   #taken: ServerEvent | undefined
   over = false
   ending: Stop | Fault | undefined
@@ -72,13 +73,13 @@ export class ResponseAnswer implements ModelAnswer {
     this.#turn = turn
     this.#ports = ports
     this.#report = report
-    this.#tools = tools
+    this.#calls = new ClientCalls(turn, ports, tools)
     this.#speech = new Speech(turn, ports)
     this.#provider = new ProviderCalls(turn, ports)
   }
 
   get calls(): readonly ModelCall[] {
-    return [...this.#calls.values()]
+    return this.#calls.list
   }
 
   take(data: string): Fault | undefined {
@@ -87,7 +88,7 @@ export class ResponseAnswer implements ModelAnswer {
       this.over = true
       return undefined
     }
-    const event = readEvent(data)
+    const event = this.#events.read(data, this.#report)
     if (!event) {
       const error = parseObject(data) && member(data, 'error')
       return error === undefined || error === 'null' ? NO_EVENT : faultOfError(error, undefined)
@@ -110,14 +111,14 @@ export class ResponseAnswer implements ModelAnswer {
 
   end(): void {
     this.#speech.end(this.calls)
-    for (const call of this.#calls.values()) this.#ports.emit({ type: 'tool-call', turn: this.#turn, ...call })
+    for (const call of this.calls) this.#ports.emit({ type: 'tool-call', turn: this.#turn, ...call })
   }
 
   /** The items go back as they came. A server that keeps nothing cannot read reasoning without its encrypted form. */
   write(): readonly JsonText[] {
     const items = [...this.#items].sort(([one], [other]) => one - other)
     return items.flatMap(([at, item]) => {
-      const call = this.#calls.get(at)
+      const call = this.#calls.at(at)
       if (call) return withCallId(item, call.tool)
       if (member(item, 'type') !== '"reasoning"') return item
       const encrypted = member(item, 'encrypted_content')
@@ -162,25 +163,9 @@ export class ResponseAnswer implements ModelAnswer {
   }
 
   /** A call begins, or is complete: then its arguments are those of `whole`, where no piece of them has come. */
-  #call(at: number, { call_id, name, namespace }: Item, whole = ''): void {
-    const known = this.#calls.get(at)
-    if (!known) {
-      const flat = flatToolName({ name: name ?? '', ...(namespace != null && { namespace }) })
-      const executor = this.#tools.get(flat) ? 'client' : 'agent'
-      const used = this.calls.some(({ tool: other }) => other === call_id)
-      const tool = call_id == null || used ? `call_${this.#ports.newId()}` : call_id
-      const message = this.#speech.open()
-      this.#calls.set(at, { tool, name: flat, args: '', executor })
-      this.#ports.emit({ type: 'tool-start', turn: this.#turn, tool, message, name: flat, executor })
-    }
-    if (this.#calls.get(at)!.args === '') this.#argue(at, whole)
-  }
-
-  #argue(at: number, delta: string): void {
-    const call = this.#calls.get(at)
-    if (!call || delta === '') return
-    call.args += delta
-    this.#ports.emit({ type: 'tool-args-delta', turn: this.#turn, tool: call.tool, text: delta })
+  #call(at: number, item: Item, whole = ''): void {
+    if (!this.#calls.at(at)) this.#calls.begin(at, item, () => this.#speech.open())
+    if (this.#calls.at(at)!.args === '') this.#calls.argue(at, whole)
   }
 }
 

@@ -385,6 +385,27 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'reasoning-delta')[0]!.message).toBe(eventsOf(drive, 'text-delta')[1]!.message)
   })
 
+  test('is read the same whether its events are written alike or not', () => {
+    const pieces = [
+      ...['hm', ' "so"', '\n'].map((text) => ['reasoning_text', text] as const),
+      ...['One', ' two', ' \\ three'].map((text) => ['output_text', text] as const),
+      ...['{"a"', ':', '1}'].map((text) => ['function_call_arguments', text] as const),
+    ]
+    const places = { reasoning_text: 0, output_text: 1, function_call_arguments: 2 }
+    const [alike, unlike] = [{}, { x: 1 }].map((more) => {
+      const drive = serve()
+      say(drive, added({ type: 'reasoning' }), added(MESSAGE, 1), added(callOf('a', ''), 2))
+      for (const [at, [type, text]] of pieces.entries()) {
+        const own = 'x' in more ? { [`x${at}`]: at } : {}
+        say(drive, delta(type, text, places[type], { ...own, sequence_number: at, obfuscation: 'x'.repeat(at) }))
+      }
+      say(drive, completed())
+      return drive.events
+    })
+    expect(alike).toEqual(unlike)
+    expect(alike!.flatMap((event) => ('text' in event ? event.text : []))).toEqual(pieces.map(([, text]) => text))
+  })
+
   test.each([
     ['max_output_tokens', 'max-tokens'],
     ['content_filter', 'content-filter'],

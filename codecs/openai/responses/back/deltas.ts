@@ -1,0 +1,14 @@
+import { type DeltaWire, type PlainDelta, valuesOf } from '../../../../src/codec-kit/index.ts'
+import { readEvent, type ServerEvent } from './events.ts'
+
+/** The events that an answer has many of. */
+const DELTAS = /^response\.(?:output_text|refusal|reasoning(?:_summary)?_text|function_call_arguments)\.delta$/
+
+/** The events of one answer. Their numbers mean nothing for a delta, nor does padding that hides how long it is. */
+export const EVENTS: DeltaWire<ServerEvent, PlainDelta & { event: ServerEvent }> = {
+  changing: valuesOf('sequence_number', 'obfuscation'),
+  read: readEvent,
+  deltaOf: (event) =>
+    DELTAS.test(event.type) && !event.item && !event.body ? { kind: event.type, text: event.delta, event } : undefined,
+  another: ({ event }, delta, json) => ({ ...event, delta, json }),
+}
