@@ -44,10 +44,12 @@ export interface Where {
   text?: string
 }
 
+/** The whole lines of JSON. In silence empty ones come too. */
 const jsonLines = (read: string): Json[] =>
   read
     .split('\n')
     .slice(0, -1)
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Json)
 
 interface LinesKind {

@@ -75,6 +75,8 @@ export class AgentBench {
         ...program.env(model.url, home),
       },
       pool: { max: 4 },
+      // They take seconds of a processor to start, which a busy machine does not have.
+      limits: { start: '5m', firstEvent: '5m' },
       restore: 'replay',
       ...program.options,
     }

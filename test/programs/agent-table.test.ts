@@ -4,11 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { pidsOf, until } from '../kit/processes.ts'
 import { AgentBench, DOORS } from './agent-bench.ts'
 import { PROGRAMS } from './agent-programs.ts'
 import { describeLarge } from './kit.ts'
+
+// Some start three times in a test, for seconds of a processor each.
+vi.setConfig({ testTimeout: 300_000 })
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const THOUGHT = { ok: true, text: 'thought about it' }
