@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { type Any, type Connected, connect, SDK } from './acp-connection.ts'
-import { AGENTS, describeWith, installed, makePlace } from './kit.ts'
+import { AGENTS, describeWith, installed, makePlace, type Place } from './kit.ts'
 
 /**
  * The official SDK of the Agent Client Protocol as an editor uses it, unmodified, in front of agents of other protocols.
@@ -12,11 +13,29 @@ const CLEAN = { code: 0, wrong: [] }
 
 describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)], () => {
   const own = join(import.meta.dirname, 'agents/acp-agent.mjs')
-  const place = makePlace(
-    `${AGENTS}  sdk: { protocol: acp, command: ${process.execPath}, args: [${own}, ${installed(SDK)}], clientMcpServers: true }\n`,
-    '7219',
-  )
-  afterAll(() => place.remove())
+  const KIT = join(ROOT, 'test/kit/agents')
+  /** A server of OpenHarness agents: one that answers, one that says nothing. */
+  let far: TestGateway
+  let place: Place
+  beforeAll(async () => {
+    far = await startGateway(`default: helper
+agents:${EXAMPLE_AGENTS}
+  silent: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["7218"] }
+`)
+    place = makePlace(
+      `${AGENTS}
+  sdk: { protocol: acp, command: ${process.execPath}, args: [${own}, ${installed(SDK)}], clientMcpServers: true }
+  patient: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs] }
+  engine: { protocol: openharness, url: "${far.url}/v1/openharness" }
+  stuck: { protocol: openharness, url: "${far.url}/v1/openharness/silent" }
+`,
+      '7219',
+    )
+  })
+  afterAll(async () => {
+    place.remove()
+    await far.close()
+  })
 
   const greet = async (agent: string, choose?: (request: Any) => string | undefined): Promise<Connected> => {
     const client = await connect(place.config, agent, choose && { choose })
@@ -29,28 +48,31 @@ describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)
   const ask = ({ agent }: Connected, sessionId: string, text: string): Promise<Any> =>
     agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
 
-  test.each(['helper', 'coder', 'writer', 'planner'])('has turns with %s, and finds them again', async (agent) => {
-    const client = await greet(agent)
-    const session = await open(client)
-    expect(await ask(client, session, 'first')).toMatchObject({ stopReason: 'end_turn' })
-    expect(client.text(session)).toContain('first')
-    expect(await ask(client, session, 'second')).toMatchObject({ stopReason: 'end_turn' })
-    const { sessions } = await client.agent.request('session/list', { cwd: place.folder })
-    expect(sessions).toMatchObject([{ sessionId: session, cwd: place.folder, title: 'first' }])
-    expect(await client.close()).toEqual(CLEAN)
+  test.each(['helper', 'coder', 'writer', 'planner', 'engine'])(
+    'has turns with %s, and finds them again',
+    async (agent) => {
+      const client = await greet(agent)
+      const session = await open(client)
+      expect(await ask(client, session, 'first')).toMatchObject({ stopReason: 'end_turn' })
+      expect(client.text(session)).toContain('first')
+      expect(await ask(client, session, 'second')).toMatchObject({ stopReason: 'end_turn' })
+      const { sessions } = await client.agent.request('session/list', { cwd: place.folder })
+      expect(sessions).toMatchObject([{ sessionId: session, cwd: place.folder, title: 'first' }])
+      expect(await client.close()).toEqual(CLEAN)
 
-    const again = await greet(agent)
-    await again.agent.request('session/load', { sessionId: session, cwd: place.folder, mcpServers: [] })
-    const replayed = again.updates.map(({ update }) => update.content?.text)
-    expect(replayed).toContain('first')
-    expect(replayed).toContain('second')
-    expect(again.text(session)).toBe(client.text(session))
-    expect(await ask(again, session, 'third')).toMatchObject({ stopReason: 'end_turn' })
-    await again.agent.request('session/delete', { sessionId: session })
-    expect(await again.agent.request('session/list', {})).toEqual({ sessions: [] })
-    await expect(ask(again, session, 'fourth')).rejects.toMatchObject({ code: -32002 })
-    expect(await again.close()).toEqual(CLEAN)
-  })
+      const again = await greet(agent)
+      await again.agent.request('session/load', { sessionId: session, cwd: place.folder, mcpServers: [] })
+      const replayed = again.updates.map(({ update }) => update.content?.text)
+      expect(replayed).toContain('first')
+      expect(replayed).toContain('second')
+      expect(again.text(session)).toBe(client.text(session))
+      expect(await ask(again, session, 'third')).toMatchObject({ stopReason: 'end_turn' })
+      await again.agent.request('session/delete', { sessionId: session })
+      expect(await again.agent.request('session/list', {})).toEqual({ sessions: [] })
+      await expect(ask(again, session, 'fourth')).rejects.toMatchObject({ code: -32002 })
+      expect(await again.close()).toEqual(CLEAN)
+    },
+  )
 
   test('resumes a session without a replay, and closes it', async () => {
     const client = await greet('coder')
@@ -66,8 +88,8 @@ describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)
     expect(await again.close()).toEqual(CLEAN)
   })
 
-  test('cancels a turn', async () => {
-    const client = await greet('silent')
+  test.each(['silent', 'patient', 'stuck'])('cancels a turn of %s', async (agent) => {
+    const client = await greet(agent)
     const session = await open(client)
     const answer = ask(client, session, 'wait')
     await client.agent.notify('session/cancel', { sessionId: session })
