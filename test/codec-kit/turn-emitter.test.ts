@@ -81,3 +81,79 @@ describe('a turn that nobody asked for', () => {
     expect([steps, unasked.began]).toEqual([['next'], false])
   })
 })
+
+describe('events of the emitter', () => {
+  const ext = { protocol: 'p', json: '{"a":1}' }
+
+  test.each(['commentary', 'final', 'refusal'] as const)('say the phase %s of a message', (phase) => {
+    const { events, ports } = noting()
+    const out = new TurnEmitter(ports, 't')
+    expect(out.openMessage(ext, phase)).toBe('m1')
+    out.closeMessage()
+    expect(events).toEqual([
+      { turn: 't', type: 'message-start', message: 'm1', role: 'assistant', phase, ext },
+      { turn: 't', type: 'message-end', message: 'm1' },
+    ])
+  })
+
+  test('have no member without a value', () => {
+    const { events, ports } = noting()
+    const out = new TurnEmitter(ports, 't')
+    out.openMessage()
+    out.text('a')
+    out.closeMessage()
+    out.notice('info', 'code', 'text')
+    out.emit({ type: 'step-start', step: 1 })
+    for (const event of events) {
+      expect(Object.values(event)).not.toContain(undefined)
+      expect(event).not.toHaveProperty('ext')
+    }
+  })
+
+  test('have what they are given, with the turn and the extension', () => {
+    const { events, ports } = noting()
+    const out = new TurnEmitter(ports, 't')
+    out.openMessage()
+    out.closeMessage([{ type: 'text', text: 'a' }], ext, true)
+    out.notice('error', 'code', 'text', ext)
+    out.emit({ type: 'step-start', step: 1 }, ext)
+    expect(events.slice(1)).toEqual([
+      { turn: 't', type: 'message-end', message: 'm1', parts: [{ type: 'text', text: 'a' }], revised: true, ext },
+      { turn: 't', type: 'notice', severity: 'error', code: 'code', text: 'text', ext },
+      { turn: 't', type: 'step-start', step: 1, ext },
+    ])
+  })
+})
+
+describe('the end of a turn that nobody asked for', () => {
+  test('makes a new decoder for the next one, which has what it says alone', () => {
+    const { events, ports } = noting()
+    let made = 0
+    const unasked = new UnaskedTurn(ports, (own) => {
+      made += 1
+      return new TurnEmitter(own, '')
+    })
+    const first = unasked.open()
+    expect([unasked.open(), unasked.decoder]).toEqual([first, first])
+    first.text('one')
+    unasked.end()
+    unasked.open().text('two')
+    unasked.end()
+    expect([made, events.map((event) => event.type === 'notice' && event.text)]).toEqual([2, ['one', 'two']])
+  })
+
+  test('runs the step that waits after its output, and only the last one', () => {
+    const { events, ports } = noting()
+    const unasked = new UnaskedTurn(ports, (own) => new TurnEmitter(own, ''))
+    unasked.open().text('said')
+    unasked.began = true
+    const steps: string[] = []
+    unasked.before(() => steps.push('replaced'))
+    unasked.before(() => steps.push(`next after ${events.length}`))
+    unasked.end()
+    expect(steps).toEqual(['next after 1'])
+    // A step of a later turn does not wait for one that is over.
+    unasked.before(() => steps.push('at once'))
+    expect(steps).toEqual(['next after 1', 'at once'])
+  })
+})

@@ -87,3 +87,43 @@ test('what no turn owns passes as it is', () => {
   const bound: AgentEvent = { turn: null, type: 'session-bound', agentSession: 's' }
   expect(told([bound])).toEqual([bound])
 })
+
+test.each([
+  ['as it is', 'x'.repeat(16_384), 'x'.repeat(16_384)],
+  ['cut, in whole words', `${'x'.repeat(16_380)} word more`, `${'x'.repeat(16_380)}…`],
+])('output of one turn is kept %s', (_how, text, kept) => {
+  expect(told([open('a'), delta('a', text)])).toEqual([notice(kept)])
+})
+
+test('of a message that is long enough no more is collected, and of the next one it is', () => {
+  const pieces = Array.from({ length: 100 }, () => delta('a', 'x '.repeat(500)))
+  const [one] = told([open('a'), ...pieces]) as unknown as [{ text: string }]
+  expect(one.text.length).toBeLessThanOrEqual(16_385)
+  const two = told([open('a'), ...pieces, { type: 'turn-end', turn, outcome: 'completed' }, open('b'), delta('b', 'y')])
+  expect(two.at(-1)).toEqual(notice('y'))
+})
+
+test('each turn is told by itself, with its own reason', () => {
+  const fault = { code: 'internal', message: 'M', retryable: false } as const
+  const end = (outcome: 'completed' | 'failed'): TurnEvent =>
+    outcome === 'failed' ? { type: 'turn-end', turn, outcome, fault } : { type: 'turn-end', turn, outcome }
+  expect(told([open('a'), end('failed'), open('b'), delta('b', 'y'), end('completed')])).toEqual([
+    notice('M', 'warning'),
+    notice('y'),
+  ])
+})
+
+test('a fault of a turn that was cancelled is no failure', () => {
+  const fault = { code: 'cancelled', message: 'M', retryable: false } as const
+  expect(told([open('a'), delta('a', 'x'), { type: 'turn-end', turn, outcome: 'cancelled', fault }])).toEqual([
+    notice('x'),
+  ])
+})
+
+test('losses of such a turn are of no turn, and not reported', () => {
+  const losses: unknown[] = []
+  const ports = { emit() {}, report: (loss: unknown) => losses.push(loss), newId: () => 'id' }
+  const output = new UnaskedOutput(ports as Partial<BackPorts> as BackPorts)
+  output.ports.report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }, turn)
+  expect([losses, output.ports.newId()]).toEqual([[], 'id'])
+})

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Breakers } from '../../src/engine/agent/breakers.ts'
 import { fault } from '../../src/model/index.ts'
@@ -87,4 +88,71 @@ test('agents break by themselves', () => {
   const { breakers } = broken(2)
   expect(breakers.state({ ...agent, name: 'other' })).toBe('closed')
   breakers.release({ ...agent, name: 'other' })
+})
+
+test('the time until an agent is tried again is told in whole seconds, one at least', () => {
+  const { breakers, time } = broken(2)
+  const told = (): string => breakers.refusal(agent).message
+  for (const [after, seconds] of [
+    [0, 1],
+    [1, 1],
+    [999, 1],
+    [1000, 1],
+  ] as const) {
+    time.now = 1000 + after
+    expect(told()).toContain(`it is tried again in ${seconds} s.`)
+  }
+  const patient = plainAgent('', { name: 'patient', breaker: { failures: 1, cooldown: 90_001 } })
+  breakers.recordOutcome(patient, DOWN)
+  expect(breakers.refusal(patient).message).toBe(
+    'The agent "patient" failed 1 times in a row; it is tried again in 91 s.',
+  )
+})
+
+test('law: an agent is open, half open or closed as a plain model of its failures says', () => {
+  type Step = { do: 'fail' | 'work' | 'other' | 'admit' | 'release' } | { do: 'pass'; ms: number }
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.constantFrom('fail', 'fail', 'work', 'other', 'admit', 'admit', 'release').map((what) => ({ do: what }) as Step),
+    fc.integer({ min: 1, max: 700 }).map((ms): Step => ({ do: 'pass', ms })),
+  )
+  const OTHER = fault('invalid-request', 'not its fault')
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { breakers, time } = broken(0)
+      // The settings of a plain agent: two failures in a row, then a second without turns.
+      let failures = 0
+      let until = 0
+      let probing = false
+      const state = (): string => (until === 0 ? 'closed' : probing || time.now < until ? 'open' : 'half-open')
+      for (const one of steps) {
+        if (one.do === 'pass') time.now += one.ms
+        else if (one.do === 'admit') {
+          const before = state()
+          expect(breakers.admit(agent)).toBe(before !== 'open')
+          if (before === 'half-open') probing = true
+        } else if (one.do === 'work') {
+          breakers.recordOutcome(agent, undefined)
+          failures = 0
+          until = 0
+          probing = false
+        } else if (one.do === 'fail') {
+          breakers.recordOutcome(agent, DOWN)
+          failures += 1
+          probing = false
+          if (failures >= 2) until = time.now + 1000
+        } else {
+          if (one.do === 'other') breakers.recordOutcome(agent, OTHER)
+          else breakers.release(agent)
+          probing = false
+        }
+        expect(breakers.state(agent)).toBe(state())
+      }
+    }),
+  )
+})
+
+test('an agent that nothing is known of can be released, and its provider is not waited for', () => {
+  const { breakers } = broken(0)
+  breakers.release(agent)
+  expect([breakers.state(agent), breakers.choose([agent])]).toEqual(['closed', agent])
 })

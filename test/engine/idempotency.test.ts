@@ -2,12 +2,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Store, TurnRecord } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
-import { Idempotency, type Keyed, type Verdict } from '../../src/engine/record/idempotency.ts'
+import { Idempotency, type Keyed, keyOf, type Verdict } from '../../src/engine/record/idempotency.ts'
 import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
 import { recoverTurns } from '../../src/engine/record/recovery.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, Once, TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { plainTurn, start } from '../kit/plain.ts'
 
 /** The lease of a process that runs, and of one that is gone. */
 const ALIVE = { owner: 'alive', epoch: 1_000_000 }
@@ -191,4 +193,160 @@ describe('a request with a key', () => {
     await idempotency.giveUp(keyed(given))
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
   })
+
+  describe('of this process', () => {
+    let live: LiveTurns
+    beforeEach(() => {
+      live = new LiveTurns()
+      idempotency = new Idempotency(store, () => now, live)
+    })
+
+    /** A turn that runs here under the key. */
+    const running = async (once: Once): Promise<Turn> => {
+      const { turn } = plainTurn({ command: { ...start(), turn: await begun(once), once } })
+      live.add(turn)
+      return turn
+    }
+
+    test('joins the turn that runs, at once and however long', async () => {
+      const turn = await running(UNDELIVERED)
+      now += 7_200_000
+      const looks = vi.spyOn(store, 'readTurn')
+      expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'join', turn })
+      expect(looks).toHaveBeenCalledTimes(1)
+    })
+
+    test('is refused under the key of another one that runs', async () => {
+      await running(UNDELIVERED)
+      expect(await claim(asked(UNDELIVERED, 'other'))).toEqual({ do: 'refuse' })
+      expect(await claim(asked({ ...UNDELIVERED, replay: 'never' }, 'other'))).toEqual({ do: 'refuse' })
+    })
+
+    test('goes on waiting for the record of a turn that has its end here', async () => {
+      const turn = await running(UNDELIVERED)
+      turn.take({ type: 'turn-end', turn: turn.id, outcome: 'completed' })
+      const verdict = claim(asked(UNDELIVERED))
+      await ended(turn.id, 'completed')
+      expect(await verdict).toEqual({ do: 'replay', turn: turn.id })
+    })
+
+    test('has its window on a clock that is never set, for a turn that ended here', async () => {
+      vi.useFakeTimers({ toFake: ['hrtime'] })
+      const turn = await running(UNDELIVERED)
+      turn.take({ type: 'turn-end', turn: turn.id, outcome: 'completed' })
+      await ended(turn.id, 'completed')
+      live.delete(turn)
+      now += 86_400_000
+      expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn: turn.id })
+      vi.advanceTimersByTime(60_000)
+      expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
+      vi.useRealTimers()
+    })
+
+    test('that is repeated without a key joins the first one, or runs', async () => {
+      const first = start()
+      const { turn } = plainTurn({ command: first })
+      const attempt = {
+        tenant: 'local',
+        front: 'plain',
+        agent: 'plain',
+        command: start({ turn: 't2', retry: true }),
+      }
+      expect(idempotency.attempt(attempt)).toEqual({ do: 'run' })
+      live.add(turn)
+      expect(idempotency.attempt(attempt)).toEqual({ do: 'join', turn })
+      expect(idempotency.attempt({ ...attempt, front: 'other' })).toEqual({ do: 'run' })
+    })
+  })
+
+  test('without a key claims, hands over and gives up nothing', async () => {
+    const { once: _, ...command } = asked(UNDELIVERED)
+    const calls = ['claim', 'reclaim', 'release'].map((name) => vi.spyOn(store, name as 'claim'))
+    expect(await claim(command)).toEqual({ do: 'run' })
+    await idempotency.handOver(keyed(command), 'other')
+    await idempotency.giveUp(keyed(command))
+    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0])
+  })
+
+  test('whose work another turn does leads its duplicates to that', async () => {
+    const given = asked(UNDELIVERED)
+    expect(await claim(given)).toEqual({ do: 'run' })
+    const about = { session: 'session', tenant: 'local', agent: 'a', front: 'zene', startedAt: now, delivered: false }
+    await store.beginTurn({ ...about, ...ALIVE, turn: 'steered' })
+    await idempotency.handOver(keyed(given), 'steered')
+    await ended('steered', 'completed')
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn: 'steered' })
+    // It is still the same key: another request under it is refused.
+    expect(await claim(asked(UNDELIVERED, 'other'))).toEqual({ do: 'refuse' })
+  })
+
+  test('gives back no key that another turn has taken since', async () => {
+    const first = asked(UNDELIVERED)
+    await claim(first)
+    const about = { session: 'session', tenant: 'local', agent: 'a', front: 'zene', startedAt: now, delivered: false }
+    await store.beginTurn({ ...about, ...ALIVE, turn: 'second' })
+    await idempotency.handOver(keyed(first), 'second')
+    await idempotency.giveUp(keyed(first))
+    await ended('second', 'completed')
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn: 'second' })
+  })
+
+  test('whose failure said itself that it may be tried again is run again', async () => {
+    const end = (turn: string, retryable: boolean): Promise<unknown> => {
+      const fault = { code: 'invalid-request', message: 'm', retryable }
+      const lines = JSON.stringify({ type: 'turn-end', turn, outcome: 'failed', fault })
+      return Promise.resolve(store.appendEvents([{ turn, seq: 1, lines }]))
+    }
+    const sure = await begun(UNDELIVERED)
+    await end(sure, false)
+    await ended(sure, 'failed', 'invalid-request')
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn: sure })
+    const OTHER = { ...UNDELIVERED, key: 'k2' }
+    const passing = await begun(OTHER)
+    await end(passing, true)
+    await ended(passing, 'failed', 'invalid-request')
+    expect(await claim(asked(OTHER))).toEqual({ do: 'run' })
+  })
+
+  test('hands the turn of another process over once, however long it waits for it', async () => {
+    const turn = await begun(UNDELIVERED)
+    const heard: string[] = []
+    const verdict = idempotency.claim(
+      keyed(asked(UNDELIVERED)),
+      () => false,
+      async (record) => void heard.push(record.turn),
+    )
+    const looked = vi.spyOn(store, 'readTurn')
+    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThanOrEqual(3))
+    await ended(turn, 'completed')
+    expect([await verdict, heard]).toEqual([{ do: 'replay', turn }, [turn]])
+  })
+
+  test('that has gone to another process by then waits no more', async () => {
+    await begun(UNDELIVERED)
+    let left = false
+    const elsewhere = async (): Promise<void> => {
+      left = true
+    }
+    expect(await idempotency.claim(keyed(asked(UNDELIVERED)), () => left, elsewhere)).toEqual({ do: 'stop' })
+  })
+
+  test('of which the claim was never followed by a turn is run a moment later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] })
+    await claim(asked(UNDELIVERED))
+    let verdict: Verdict | undefined
+    const next = asked(UNDELIVERED)
+    void claim(next).then((found) => (verdict = found))
+    await vi.advanceTimersByTimeAsync(499)
+    expect(verdict).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(verdict).toEqual({ do: 'run' })
+    vi.useRealTimers()
+  })
+})
+
+test('the key of a scope is no key of another one, wherever one ends', () => {
+  const once = (key: string): Once => ({ key, duplicate: 'join', replay: 'never' })
+  const keys = [keyOf('a', once('b')), keyOf('ab', once('')), keyOf('', once('ab')), keyOf('a","', once('b'))]
+  expect(new Set(keys).size).toBe(4)
 })

@@ -83,3 +83,113 @@ describe('a gateway that stops', () => {
     expect(state.done).toBe(true)
   })
 })
+
+describe('turns that run or wait', () => {
+  const made = (id: string, more: Parameters<typeof start>[0] = {}, tenant = 'local'): Turn => {
+    const record = { id: 'kept', tenant, agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 }
+    return plainTurn({ command: start({ turn: id, ...more }), session: { record } }).turn
+  }
+
+  test('are counted once, however often they are added or forgotten', () => {
+    const turns = new LiveTurns()
+    const [one, other] = [made('a'), made('b')]
+    expect([turns.size, turns.busy]).toEqual([0, false])
+    for (const turn of [one, one, other]) turns.add(turn)
+    expect([turns.size, turns.busy, turns.values()]).toEqual([2, true, [one, other]])
+    for (const turn of [one, one]) turns.delete(turn)
+    expect([turns.size, turns.busy, turns.get('a'), turns.get('b')]).toEqual([1, true, undefined, other])
+    turns.delete(other)
+    expect([turns.size, turns.busy]).toEqual([0, false])
+  })
+
+  test('have no ids but their own', () => {
+    const turns = new LiveTurns()
+    for (const id of ['constructor', 'toString', '__proto__']) {
+      expect(turns.get(id)).toBeUndefined()
+      turns.add(made(id))
+      expect(turns.get(id)?.id).toBe(id)
+    }
+    expect(turns.size).toBe(3)
+  })
+
+  test('that have begun are refused together, and those that wait are not', () => {
+    const turns = new LiveTurns()
+    const [begun, waits] = [made('a'), made('b')]
+    for (const turn of [begun, waits]) turns.add(turn)
+    begun.take({ type: 'turn-started', turn: 'a' })
+    turns.refuse({ code: 'internal', message: 'lost', retryable: false })
+    expect([outcomeOf(begun), begun.view.end?.fault?.message, outcomeOf(waits)]).toEqual(['failed', 'lost', 'none'])
+  })
+
+  test('are those of a tenant, by what its client calls them', () => {
+    const turns = new LiveTurns()
+    const [own, theirs] = [made('a', { request: 'r' }), made('b', { request: 'r' }, 'other')]
+    for (const turn of [own, theirs]) turns.add(turn)
+    expect(turns.find('local', { request: 'r' })).toBe(own)
+    expect(turns.find('other', { request: 'r' })).toBe(theirs)
+    expect(turns.find('local', { turn: 'b' })).toBeUndefined()
+    expect(turns.find('local', { request: 'none' })).toBeUndefined()
+    expect(turns.find('local', { continuation: 'c' })).toBeUndefined()
+    expect(turns.find('local', 'running')).toBeUndefined()
+    expect([turns.countOf('local'), turns.countOf('other'), turns.countOf('nobody')]).toEqual([1, 1, 0])
+  })
+
+  test('are found by the continuation of their park', async () => {
+    const turns = new LiveTurns()
+    const { turn, run } = plainTurn({ answer: { asks: 'next-request' }, agent, peers: { turns } })
+    turns.add(turn)
+    Object.assign(turn, { link: { send() {}, pause() {}, cancel() {}, abort: () => false } })
+    run.asks.asked({ type: 'ask', turn: 't', ask: 'a', question: { kind: 'input', message: 'm' } })
+    await vi.advanceTimersByTimeAsync(0)
+    const { continuation } = turn.questions!.parked!
+    expect(turns.find('local', { continuation })).toBe(turn)
+    expect(turns.find('other', { continuation })).toBeUndefined()
+    turn.fail({ code: 'internal', message: 'm', retryable: false })
+  })
+})
+
+describe('the end of a turn', () => {
+  const end = (turns: LiveTurns, id: string, keyed = true): void => {
+    const once = keyed ? { once: { key: id, duplicate: 'join', replay: 'success' } as const } : {}
+    turns.delete(plainTurn({ command: start({ turn: id, ...once }) }).turn)
+  }
+
+  test('is remembered for turns with a key alone', () => {
+    const turns = new LiveTurns()
+    end(turns, 'a')
+    end(turns, 'b', false)
+    vi.advanceTimersByTime(7)
+    expect([Math.round(turns.endedSince('a')!), turns.endedSince('b')]).toEqual([7, undefined])
+  })
+
+  test('is remembered of ten thousand turns, the newest ones', () => {
+    const turns = new LiveTurns()
+    const command = start({ once: { key: 'k', duplicate: 'join', replay: 'success' } })
+    for (let id = 0; id <= 10_000; id += 1) turns.delete({ id: `t${id}`, command } as Turn)
+    expect([turns.endedSince('t0'), turns.endedSince('t1')]).toEqual([undefined, 0])
+  })
+})
+
+test('a gateway without turns is done at once, and one that may not wait too', async () => {
+  const turns = new LiveTurns()
+  await turns.untilIdle(1000)
+  await turns.untilDone(1000)
+  turns.add(plainTurn().turn)
+  const before = vi.getTimerCount()
+  await turns.untilIdle(0)
+  await turns.untilIdle(-5)
+  await turns.untilDone(0)
+  expect(vi.getTimerCount()).toBe(before)
+})
+
+test('who waits for the last turn leaves no timer when it ends', async () => {
+  const turns = new LiveTurns()
+  const { turn } = plainTurn()
+  turns.add(turn)
+  const before = vi.getTimerCount()
+  const waits = [turns.untilIdle(1000), turns.untilIdle(2000)]
+  expect(vi.getTimerCount()).toBe(before + 2)
+  turns.delete(turn)
+  await Promise.all(waits)
+  expect(vi.getTimerCount()).toBe(before)
+})

@@ -123,3 +123,83 @@ describe('the line of a session', () => {
     )
   })
 })
+
+describe('a turn that finds no room in the line', () => {
+  /** A line with so many turns, of which the first one runs. */
+  const lineOf = (count: number) => {
+    const it = line()
+    for (let id = 0; id < count; id += 1) {
+      const turn = it.made(String(id))
+      it.turns.enqueue(turn, POOL)
+      it.turns.ready(turn)
+    }
+    return it
+  }
+  const message = (turns: TurnLine, ...asked: Parameters<TurnLine['refusal']>): string | undefined => {
+    const refused = turns.refusal(...asked)
+    if (refused) expect(refused).toMatchObject({ code: 'session-busy', retryable: true })
+    return refused?.message
+  }
+  const RUNS = 'A turn of this session runs; try again when it is done.'
+  const waits = (what: string): string => `${what} for this session already; try again later.`
+
+  test.each([
+    [0, 0, undefined],
+    [1, 0, RUNS],
+    [2, 0, RUNS],
+    [1, 1, undefined],
+    [2, 1, waits('A turn waits')],
+    [2, 2, undefined],
+    [3, 2, waits('2 turns wait')],
+    [4, 2, waits('2 turns wait')],
+    [64, 64, undefined],
+    [65, 64, waits('64 turns wait')],
+  ])('behind %i turns, of which %i may wait, is told: %s', (count, limit, told) => {
+    expect(message(lineOf(count).turns, limit)).toBe(told)
+  })
+
+  test.each([
+    [0, 1, 0, RUNS],
+    [0, 1, 1, undefined],
+    [1, 1, 1, waits('A turn waits')],
+    [1, 1, 2, undefined],
+    [1, 2, 2, waits('2 turns wait')],
+  ])('behind %i turns here and %i elsewhere, of which %i may wait, is told: %s', (count, more, limit, told) => {
+    expect(message(lineOf(count).turns, limit, more)).toBe(told)
+  })
+
+  test('does not count one that has its end and whose process still exits', async () => {
+    const { turns, made } = lineOf(1)
+    expect(turns.length).toBe(1)
+    turns.running!.take({ type: 'turn-end', turn: '0', outcome: 'completed' })
+    expect([turns.length, message(turns, 0)]).toEqual([0, undefined])
+    // It runs all the same: the next one waits for its process.
+    turns.enqueue(made('1'), POOL)
+    expect([turns.running?.id, turns.length, message(turns, 0)]).toEqual(['0', 1, RUNS])
+  })
+})
+
+test('a turn that is not in the line leaves it as it is', () => {
+  const { turns, made, seen } = line()
+  const waiting = made('1')
+  turns.enqueue(waiting, POOL)
+  turns.remove(made('2'))
+  turns.ready(made('3'))
+  expect([turns.length, seen().begun, seen().rests]).toEqual([1, [], 0])
+  turns.ready(waiting)
+  turns.remove(waiting)
+  expect([turns.running, seen().rests]).toEqual([waiting, 0])
+})
+
+test('a server that fails says why', async () => {
+  const { turns, made, finish } = line()
+  const turn = made('1')
+  turns.enqueue(turn, POOL)
+  turns.ready(turn)
+  await finish('throws')
+  expect(turn.view.end?.fault).toEqual({
+    code: 'internal',
+    message: 'The turn was stopped by an internal error (Error: broken).',
+    retryable: false,
+  })
+})

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { RetryQueue } from '../../src/store/retry-queue.ts'
 
 const BUSY = new Error('busy')
@@ -67,5 +67,60 @@ describe('a retry queue', () => {
     expect(await queue.run(busyFor(0, 'third', done), 'once')).toBe('third')
     expect(await first).toBe('first')
     expect(done).toEqual(['first', 'third'])
+  })
+})
+
+describe('the pauses of a retry queue', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
+
+  /** The times of the attempts of work that finds the lock taken `times` times, with the longest pauses there may be. */
+  async function attemptsOf(times: number, patienceMs = 60_000, chance = 1): Promise<{ at: number[]; end: string }> {
+    vi.spyOn(Math, 'random').mockReturnValue(chance)
+    const began = performance.now()
+    const at: number[] = []
+    const queue = new RetryQueue((error) => error === BUSY, patienceMs)
+    const done = queue.run(() => {
+      at.push(performance.now() - began)
+      if (at.length <= times) throw BUSY
+      return 'done'
+    })
+    const end = Promise.resolve(done).catch(String)
+    await vi.advanceTimersByTimeAsync(120_000)
+    return { at, end: await end }
+  }
+
+  it('grow from 2 to 32 ms', async () => {
+    expect((await attemptsOf(8)).at).toEqual([0, 2, 6, 14, 30, 62, 94, 126, 158])
+  })
+
+  it('are random parts of those', async () => {
+    expect((await attemptsOf(3, 60_000, 0.5)).at).toEqual([0, 1, 3, 7])
+  })
+
+  it('end with the patience', async () => {
+    expect(await attemptsOf(100, 30)).toEqual({ at: [0, 2, 6, 14, 30], end: 'Error: busy' })
+    expect(await attemptsOf(4, 31)).toEqual({ at: [0, 2, 6, 14, 30], end: 'done' })
+  })
+})
+
+describe('work of a retry queue that has given up', () => {
+  it('fails at once until some work succeeds, in its place too', async () => {
+    const queue = new RetryQueue((error) => error === BUSY, 0)
+    let attempts = 0
+    const always = (): never => {
+      attempts += 1
+      throw BUSY
+    }
+    const first = queue.run(always)
+    const second = queue.run(always)
+    await expect(first).rejects.toBe(BUSY)
+    await expect(second).rejects.toBe(BUSY)
+    expect(attempts).toBe(2)
+    expect(() => queue.run(always)).toThrow(BUSY)
+    expect(attempts).toBe(3)
   })
 })

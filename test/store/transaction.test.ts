@@ -88,3 +88,64 @@ test('writes go on in a new transaction when the one before was undone in the mi
   await tick()
   expect(rows()).toEqual([{ id: 2 }])
 })
+
+test('all writes of a tick are one transaction, which is over with it', async () => {
+  const { db, insert, rows } = transaction()
+  expect(db.isTransaction).toBe(false)
+  insert('parents', 1)
+  insert('parents', 2)
+  expect(db.isTransaction).toBe(true)
+  await tick()
+  expect([db.isTransaction, rows()]).toEqual([false, [{ id: 1 }, { id: 2 }]])
+})
+
+test('a commit that is asked for ends the transaction, and the tick commits nothing more', async () => {
+  const { db, it, failures, insert, rows } = transaction()
+  it.commit()
+  expect(db.isTransaction).toBe(false)
+  insert('parents', 1)
+  it.commit()
+  expect(db.isTransaction).toBe(false)
+  insert('parents', 2)
+  expect(db.isTransaction).toBe(true)
+  await tick()
+  expect([rows(), failures, db.isTransaction]).toEqual([[{ id: 1 }, { id: 2 }], [], false])
+})
+
+test('work gives its result, and pieces of work in one another are each undone by themselves', async () => {
+  const { it, insert, rows } = transaction()
+  expect(it.write(() => 'written')).toBe('written')
+  const outer = it.atomically(() => {
+    insert('parents', 1)
+    const inner = (): void => {
+      insert('parents', 2)
+      throw new Error('inner')
+    }
+    expect(() => it.atomically(inner)).toThrow('inner')
+    insert('parents', 3)
+    return 'done'
+  })
+  await tick()
+  expect([outer, rows()]).toEqual(['done', [{ id: 1 }, { id: 3 }]])
+})
+
+test('after work that threw the others of its tick are committed together', async () => {
+  const { db, it, insert, rows } = transaction()
+  const throwing = (): never => {
+    throw new Error('no')
+  }
+  expect(() => it.write(throwing)).toThrow('no')
+  expect(db.isTransaction).toBe(true)
+  expect(() => it.atomically(throwing)).toThrow('no')
+  insert('parents', 4)
+  it.atomically(() => insert('parents', 5))
+  await tick()
+  expect(rows()).toEqual([{ id: 4 }, { id: 5 }])
+})
+
+test('a short transaction gives the result of its work, and is over with it', () => {
+  const { db } = transaction()
+  const it = new ShortTransactions(db)
+  const during = (): boolean => db.isTransaction
+  expect([it.write(during), it.atomically(during), db.isTransaction]).toEqual([true, true, false])
+})
