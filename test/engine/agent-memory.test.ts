@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../src/contract/index.ts'
 import type { AgentLink } from '../../src/engine/agent/index.ts'
 import { AgentMemory } from '../../src/engine/session/agent-memory.ts'
+import { LOST } from '../../src/engine/session/lost-session.ts'
 import { plainAgent, plainTurn, start } from '../kit/plain.ts'
 
 /** What an agent knows of a session that had turns before. */
@@ -237,4 +238,149 @@ test('turns that other agents have had are told to an agent, but not where the c
   expect((await known.tellOf(stateless, false, turn)).history).toHaveLength(3)
   const { turn: complete } = plainTurn({ command: start({ historyMode: 'complete' }) })
   expect((await known.tellOf(stateless, false, complete)).history).toBeUndefined()
+})
+
+describe('what a client is told of a lost conversation', () => {
+  const told = (known: AgentMemory, restore: 'fresh' | 'fail' | 'replay', ofProcess = true, isCopy = false) => {
+    const { turn, host } = plainTurn()
+    const notes: unknown[] = []
+    turn.scope.note = (...about) => void notes.push(about)
+    const why = known.restore(turn, plainAgent('', { restore }), ofProcess, isCopy)
+    return { why, notes, events: host.events }
+  }
+
+  test('is a warning, which its trace has too', () => {
+    const { why, notes, events } = told(memory().known, 'fresh')
+    expect([why, notes]).toEqual([undefined, [['session-reset']]])
+    expect(events).toMatchObject([{ type: 'notice', severity: 'warning', code: 'session-reset' }])
+  })
+
+  test('is the reason, and no warning, where its turn is refused', () => {
+    const { why, notes, events } = told(memory().known, 'fail')
+    expect([why?.code, notes, events]).toEqual(['session-not-found', [], []])
+  })
+
+  const MOVED_ON = memory().known
+  MOVED_ON.goOn(MOVED_ON.record, {})
+  const CHANGED = memory().known
+  CHANGED.served(plainAgent('', { protocol: 'zot' }))
+  CHANGED.meet(plainAgent('', { protocol: 'acp' }))
+
+  test.each([
+    ['its process is gone', memory().known, true, false, LOST.process],
+    ['its agent has forgotten it', memory().known, false, false, LOST.forgotten],
+    ['it is a copy', memory().known, false, true, LOST.copied],
+    ['it is a copy, of a process', memory().known, true, true, LOST.copied],
+    ['another process went on with it', MOVED_ON, true, false, LOST.wentOn],
+    ['its agent has another protocol', CHANGED, true, false, LOST.protocol],
+    ['it is a copy, and its agent has another protocol', CHANGED, true, true, LOST.protocol],
+  ])('says that %s', (_what, known, ofProcess, isCopy, [now, before]) => {
+    expect(told(known, 'fail', ofProcess, isCopy).why?.message).toBe(`${now}; begin a new session.`)
+    expect(told(known, 'fresh', ofProcess, isCopy).events).toMatchObject([
+      { text: `${before}: the agent starts a new session.` },
+    ])
+    expect(told(known, 'replay', ofProcess, isCopy).events).toMatchObject([
+      { text: `${before}: the agent gets the conversation so far.` },
+    ])
+  })
+
+  test('is over once the agent has run a turn', () => {
+    const { known } = memory()
+    known.goOn(known.record, {})
+    known.served(plainAgent(''))
+    expect(told(known, 'fail').why?.message).toBe(`${LOST.process[0]}; begin a new session.`)
+  })
+})
+
+describe('a copy of a session', () => {
+  test.each([
+    ['process', true],
+    ['named', true],
+    ['bound', true],
+    ['resumed', true],
+    ['request', false],
+  ] as const)('kept by %s has its conversation lost: %s', (where, lost) => {
+    expect(memory({ bound: 'b' }).known.isLostOn(ONE_TURN, where, true)).toBe(lost)
+    expect(memory({ bound: 'b' }, false).known.isLostOn(ONE_TURN, where, true)).toBe(false)
+  })
+})
+
+describe('the session as an agent gets it', () => {
+  const stateless = plainAgent('', {}, { memory: 'request' })
+
+  test('has the conversation with each request of an agent that keeps none, once there is one', async () => {
+    const { turn } = plainTurn()
+    expect((await memory({}, false).known.tellOf(stateless, false, turn)).history).toBeUndefined()
+    expect((await memory().known.tellOf(stateless, false, turn)).history).toHaveLength(1)
+    expect(await memory().known.tellOf(stateless, false, turn)).not.toHaveProperty('remembers')
+  })
+
+  test('has no conversation that is empty', async () => {
+    const known = new AgentMemory(
+      memory().known.record,
+      {},
+      {
+        bind() {},
+        transcript: async () => [],
+        origin: async () => undefined,
+        copied() {},
+        unasked() {},
+      },
+    )
+    expect(await known.tellOf(stateless, false, plainTurn().turn)).not.toHaveProperty('history')
+  })
+
+  test('has what was set for it, and no id that it has not', async () => {
+    const { known } = memory({ settings: { mode: 'plan' } })
+    const told = await known.tellOf(plainAgent(''), false, plainTurn().turn)
+    expect(told).toStrictEqual({ names: { id: 's' }, settings: { mode: 'plan' }, remembers: true })
+  })
+
+  test('of other agents has the turns that came after the last that it has heard', async () => {
+    const said: Record<string, number[]> = { kept: [1, 4], other: [2, 5], third: [6] }
+    const message = (at: number) => ({ role: 'user', parts: [{ type: 'text', text: `at ${at}` }], at }) as const
+    const known = new AgentMemory(
+      memory().known.record,
+      {},
+      {
+        bind() {},
+        transcript: async (id) => said[id]!.map(message),
+        origin: async () => undefined,
+        copied() {},
+        unasked() {},
+      },
+    )
+    known.goesOnIn(['other'])
+    const { turn, host } = plainTurn()
+    expect((await known.tellOf(plainAgent(''), false, turn)).history).toEqual([message(5)])
+    known.goesOnIn(['third', 'other'])
+    expect((await known.tellOf(plainAgent(''), false, turn)).history).toEqual([message(5), message(6)])
+    // One that is told all of it is told it in the order of time.
+    const whole = (await known.tellOf(stateless, false, turn)).history
+    expect(whole?.map(({ at }) => at)).toEqual([1, 2, 4, 5, 6])
+    expect(host.events).toEqual([])
+  })
+})
+
+test('names are made once for an agent, and again for another one or after a reset', () => {
+  const { known } = memory()
+  const agent = plainAgent('')
+  const names = known.namesFor(agent)
+  expect(known.namesFor(agent)).toBe(names)
+  expect(known.namesFor(plainAgent(''))).not.toBe(names)
+  known.forget(undefined)
+  expect(known.namesFor(agent)).toEqual(names)
+  expect(known.record).not.toHaveProperty('epoch')
+})
+
+test('a change of the place of an agent is no news to a client that sends the whole conversation', () => {
+  const { known } = memory()
+  known.served(plainAgent('', { protocol: 'zot' }))
+  known.meet(plainAgent('', { protocol: 'zot', target: { kind: 'process', command: '/elsewhere' } }))
+  const { turn, host } = plainTurn({ command: start({ historyMode: 'complete' }) })
+  known.tellChange(turn, 'bound')
+  expect(host.events).toEqual([])
+  const { turn: other, host: told } = plainTurn()
+  known.tellChange(other, 'bound')
+  expect(told.events).toMatchObject([{ severity: 'warning', code: 'agent-changed' }])
 })

@@ -63,3 +63,61 @@ describe('a request in the session of a parked turn', () => {
     expect(entry.exchange.ownLosses.map(({ item }) => item)).toEqual(lost)
   })
 })
+
+describe('a request that is answered from the record', () => {
+  const about = { session: 'kept', tenant: 'local', agent: 'plain', front: 'acp', owner: 'o', epoch: 1 }
+  const accepted: EventOf<'turn-accepted'> = {
+    type: 'turn-accepted',
+    turn: 't',
+    how: 'new',
+    session: 's',
+    request: 'r1',
+  }
+  const end: EventOf<'turn-end'> = { type: 'turn-end', turn: 't', outcome: 'completed' }
+  beforeEach(async () => {
+    await store.openSession({ tenant: 'local', agent: 'plain', session: 's', conversation: '' }, 'kept', 1)
+    const lines = [accepted, end].map((event) => JSON.stringify(event)).join('\n')
+    const ended = { endedAt: 5, outcome: 'completed', delivered: true } as const
+    await store.endTurn({ ...about, ...ended, turn: 't', startedAt: 4 }, { events: { turn: 't', seq: 1, lines } })
+  })
+
+  test.each([
+    [{ id: 'mine' }, 'mine'],
+    [{}, ''],
+    [undefined, ''],
+  ])('has the session %j of its own, and its own request', async (session, shown) => {
+    const views: string[] = []
+    const command = start({ turn: 't2', request: 'r2' })
+    if (session === undefined) delete command.session
+    else command.session = session
+    const { entry, host, shared } = entryFor(agent, { command })
+    host.encode = (event, ...[, view]: unknown[]) => {
+      host.events.push(event)
+      views.push((view as { session: string }).session)
+    }
+    await duplicates.answer({ do: 'replay', turn: 't' }, entry)
+    expect(host.events).toEqual([{ ...accepted, how: 'replayed', request: 'r2' }, end])
+    expect([shared, entry.exchange.replays, views]).toEqual([['replayed'], true, [shown, shown]])
+  })
+
+  test('is none of one whose record is gone, and shares nothing then', async () => {
+    const { entry, host, shared } = entryFor(agent)
+    await duplicates.answer({ do: 'replay', turn: 'gone' }, entry)
+    expect([host.types, shared, entry.exchange.replays]).toEqual([[], [], false])
+  })
+})
+
+describe('a request that joins a turn', () => {
+  test('is told it from its beginning', async () => {
+    const { turn } = plainTurn({ recorder: { events: async () => [{ seq: 1, event: shownFirst }] } })
+    const shownFirst = { type: 'turn-accepted', turn: 't', how: 'new', session: 's' } as const
+    turn.accept()
+    const { entry, host, shared } = entryFor(agent, { command: start({ turn: 't2', request: 'r2' }) })
+    await duplicates.answer({ do: 'join', turn }, entry)
+    expect([host.events, shared, turn.cancelled]).toEqual([
+      [{ ...shownFirst, how: 'joined', request: 'r2' }],
+      ['joined'],
+      false,
+    ])
+  })
+})

@@ -117,3 +117,107 @@ test('whoever waits, leaves or is done: no place is leaked, and none is given tw
     }),
   )
 })
+
+describe('the end of a link', () => {
+  const persistent = (more: object = {}) =>
+    new AgentPool(plainAgent(serving(''), more, { persistent: true }), () => false)
+
+  test('gives its place back for a process of one turn, and keeps it for one that lives on', async () => {
+    const brief = new AgentPool(plainAgent('', { pool: { warm: 0, max: 1, idle: 60_000 } }), () => false)
+    const link = new SessionLink(brief, OWNER)
+    const turn = waitingTurn(brief)
+    const first = await link.open(turn, brief, {})
+    expect([freeOf(brief, 1), link.isMemory]).toEqual([0, false])
+    link.settle(first!)
+    expect(freeOf(brief, 1)).toBe(1)
+    turn.cancel()
+
+    const pool = persistent({ pool: { warm: 0, max: 1, idle: 60_000 } })
+    const kept = new SessionLink(pool, OWNER)
+    const other = waitingTurn(pool)
+    const second = await kept.open(other, pool, {})
+    kept.settle(second!)
+    expect([freeOf(pool, 1), kept.live]).toEqual([0, second])
+    kept.release()
+    kept.release()
+    expect(kept.live).toBeUndefined()
+    other.cancel()
+    await pool.close(50)
+  })
+
+  test('that has died makes room for another one', async () => {
+    const pool = persistent()
+    const link = new SessionLink(pool, OWNER)
+    const turn = waitingTurn(pool)
+    const first = await link.open(turn, pool, {})
+    await first!.stop('closed', 50)
+    expect([first!.dead, link.live]).toEqual([true, undefined])
+    const second = await link.open(turn, pool, {})
+    expect([second === first, link.live]).toEqual([false, second])
+    turn.cancel()
+    await pool.close(50)
+  })
+
+  test('is told to the trace of the next turn: it is kept', async () => {
+    const pool = persistent()
+    const link = new SessionLink(pool, OWNER)
+    const turns = [waitingTurn(pool, '1'), waitingTurn(pool, '2')]
+    const origins: string[] = []
+    for (const turn of turns) turn.scope.linked = (origin) => void origins.push(origin)
+    for (const turn of turns) link.settle((await link.open(turn, pool, {}))!)
+    expect(origins).toEqual(['new', 'kept'])
+    for (const turn of turns) turn.cancel()
+    await pool.close(50)
+  })
+})
+
+describe('a turn that waits for a place', () => {
+  const full = async () => {
+    const agent = plainAgent('', { limits: { ...LIMITS, queue: 9 }, pool: { warm: 0, max: 1, idle: 60_000 } })
+    const pool = new AgentPool(agent, () => false)
+    const [one, two] = [new SessionLink(pool, OWNER), new SessionLink(pool, OWNER)]
+    const [first, second] = [waitingTurn(pool, '1'), waitingTurn(pool, '2')]
+    const held = (await one.open(first, pool, {}))!
+    const phases: string[] = []
+    const enter = second.timer.enter.bind(second.timer)
+    second.timer.enter = (phase) => {
+      phases.push(phase)
+      enter(phase)
+    }
+    const waits = two.open(second, pool, {}) as Promise<AgentLink | undefined>
+    const end = (): void => {
+      first.cancel()
+      second.cancel()
+    }
+    return { pool, one, two, first, second, held, waits, phases, end }
+  }
+
+  test('says so, and has the place that becomes free', async () => {
+    const { pool, one, two, held, waits, phases, end } = await full()
+    expect(phases).toEqual(['place'])
+    one.settle(held)
+    const link = await waits
+    expect([link, two.live, freeOf(pool, 1)]).toEqual([two.live, link, 0])
+    two.settle(link!)
+    expect(freeOf(pool, 1)).toBe(1)
+    end()
+  })
+
+  test('gives a place back that it gets after its end', async () => {
+    const { pool, one, two, second, held, waits, end } = await full()
+    second.cancel()
+    one.settle(held)
+    expect([await waits, two.live, freeOf(pool, 1)]).toEqual([undefined, undefined, 1])
+    end()
+  })
+
+  test('that leaves the line takes no place', async () => {
+    const { pool, one, two, held, waits, end } = await full()
+    two.leaveLine()
+    two.leaveLine()
+    expect(await waits).toBeUndefined()
+    one.settle(held)
+    expect(freeOf(pool, 1)).toBe(1)
+    end()
+  })
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { messagesOf } from '../../src/engine/record/transcript.ts'
+import { earlierMessages, messagesOf } from '../../src/engine/record/transcript.ts'
 import type { Message, Part, TurnEvent } from '../../src/model/index.ts'
 import { plainAgent, plainTurn, start } from '../kit/plain.ts'
 
@@ -151,5 +151,66 @@ describe('a transcript', () => {
     const { turn } = plainTurn({ command: start({ turn: 't' }) })
     const [prompt] = messagesOf(turn)
     expect(prompt).toEqual<Message>({ role: 'user', parts: [text('hi')], at: turn.view.startedAt })
+  })
+})
+
+describe('the conversation before a turn', () => {
+  const history: Message[] = [{ role: 'user', parts: [text('before')] }]
+
+  test.each([
+    ['delta', false, true],
+    ['delta', true, true],
+    ['complete', false, true],
+    ['complete', true, false],
+    [undefined, false, false],
+  ] as const)(
+    'told by its client in the mode %s, following a turn (%s), is new to its session: %s',
+    (mode, follows, isNew) => {
+      const command = start({ history, ...(mode && { historyMode: mode }), ...(follows && { after: 't0' }) })
+      const { turn } = plainTurn({ command })
+      Object.defineProperty(turn, 'follows', { value: follows })
+      expect(earlierMessages(turn)).toEqual(isNew ? history : [])
+    },
+  )
+
+  test('is nothing where its client tells nothing', () => {
+    expect(earlierMessages(plainTurn({ command: start({ historyMode: 'delta' }) }).turn)).toEqual([])
+  })
+})
+
+describe('the prompt of a turn', () => {
+  test('is the first message, with the time of its beginning, and of another task there is none', () => {
+    const { turn } = plainTurn({ now: () => 7 })
+    expect(messagesOf(turn)).toEqual([{ role: 'user', parts: [text('hi')], at: 7 }])
+    expect(messagesOf(plainTurn({ command: start({ task: 'compact' }) }).turn)).toEqual([])
+  })
+})
+
+describe('a message of a transcript', () => {
+  test('has its role: an agent may speak for a tool or the system', () => {
+    const events: Said[] = [
+      { type: 'message-start', message: 'm', role: 'system' } as Said,
+      { type: 'text-delta', message: 'm', text: 'careful' } as Said,
+    ]
+    expect(transcriptAfter(events)).toEqual([['system', [text('careful')]]])
+  })
+
+  test('of a lane, or without content, is none', () => {
+    const events: Said[] = [
+      { type: 'message-start', message: 'a', role: 'assistant', lane: 'sub' } as Said,
+      { type: 'text-delta', message: 'a', text: 'aside' } as Said,
+      ...message('b', ''),
+      ...message('c', 'said'),
+    ]
+    expect(transcriptAfter(events)).toEqual([['assistant', [text('said')]]])
+  })
+
+  test('has the parts that the agent gave at its end, and none twice', () => {
+    const parts = [seal, text('done'), callPart('c')]
+    const events = [...message('m', 'do', parts), call('c'), result('c', '1')]
+    expect(transcriptAfter(events)).toEqual([
+      ['assistant', parts],
+      ['tool', [replyPart('c', '1')]],
+    ])
   })
 })
