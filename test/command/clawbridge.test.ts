@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, LAUNCHER, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 /** A stand-in for the real bridge, with its rules for what it accepts. */
 const BRIDGE = join(ROOT, 'test/kit/clawbridge.mjs')
@@ -33,7 +33,7 @@ describe('clawbridge accepts the Zene stand-in on every agent in one attempt', (
 
   function bridge(agent: string, prompt: string): Promise<Verdict> {
     const own = ['host', '--protocol', 'v1', '--bridge-compat', '--single-request']
-    const turnpike = [join(ROOT, 'src/cli/turnpike.sh'), 'as', 'zene', '--config', config, '--agent', agent, ...own]
+    const turnpike = [LAUNCHER, 'as', 'zene', '--config', config, '--agent', agent, ...own]
     return new Promise((resolve, reject) => {
       execFile(process.execPath, [BRIDGE, '--prompt', prompt, '--', ...turnpike], (_error, stdout) => {
         try {

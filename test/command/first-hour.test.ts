@@ -16,10 +16,9 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT, TURNPIKE } from '../kit/gateway.ts'
+import { LAUNCHER, ROOT, TURNPIKE } from '../kit/gateway.ts'
 
 /** How it is started here, and so what messages name: it is not on the PATH. */
-const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
 /** The command that says what to write instead. */
 const HINTS = `To see what to write instead: ${LAUNCHER} check --fix-hints`
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Ran } from '../kit/clients.ts'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, LAUNCHER, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 
-const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
 const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
 
 function run(program: string, args: readonly string[], input: string, env = process.env): Promise<Ran> {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { LAUNCHER, ROOT } from '../kit/gateway.ts'
 
 const WANTS = (name: string): string =>
   `The agent "${name}" wants a login (Authentication required): log in with its own program, or set \`auth\` to one of: "web" (Log in)`
@@ -42,7 +42,7 @@ describe('an agent that is not logged in', () => {
       TURNPIKE_DATA: folder,
       TURNPIKE_PORT: '0',
     }
-    gateway = spawn(join(ROOT, 'src/cli/turnpike.sh'), [], { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+    gateway = spawn(LAUNCHER, [], { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
     let text = ''
     for await (const piece of gateway.stdout!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += piece

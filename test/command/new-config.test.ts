@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ROOT, TURNPIKE } from '../kit/gateway.ts'
+import { LAUNCHER, TURNPIKE } from '../kit/gateway.ts'
 
 /** How it is started here: it is not on the PATH. */
 const OWN = `node ${TURNPIKE}`
@@ -48,7 +48,7 @@ describe('turnpike init', () => {
     install('goose', 'read line; echo " 1.9.3"')
     writeFileSync(join(folder, 'bin/opencode'), 'no program')
     mkdirSync(join(folder, 'bin/qwen'))
-    symlinkSync(join(ROOT, 'src/cli/turnpike.sh'), join(folder, 'bin/zot'))
+    symlinkSync(LAUNCHER, join(folder, 'bin/zot'))
     const { status, stdout, stderr } = run('init')
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toBe(`Agents on this machine:

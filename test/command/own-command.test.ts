@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownCommand } from '../../src/cli/own-command.ts'
-import { ROOT } from '../kit/gateway.ts'
-
-const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
+import { LAUNCHER, ROOT } from '../kit/gateway.ts'
 
 let folder: string
 beforeAll(() => {

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sections } from '../../docs/site/pages.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { LAUNCHER, ROOT } from '../kit/gateway.ts'
 
-const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
 /** Programs of others that the pages name, and whose use is theirs to describe. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { TURNPIKE } from '../kit/gateway.ts'
+import { LAUNCHER } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
 /** What a gateway holds: resident bytes, open files, processes of its agents. */
@@ -49,15 +49,13 @@ export interface ServeOptions {
 export async function serve(yaml: string, { under = [], env = {}, folder, port }: ServeOptions = {}): Promise<Served> {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'turnpike-served-'))
   writeFileSync(join(home, 'turnpike.yaml'), yaml)
-  const [program, ...args] = [
-    ...under,
-    process.execPath,
-    `--max-old-space-size=${HEAP_MIB}`,
-    TURNPIKE,
-    'serve',
-    ...(port === undefined ? [] : ['--port', String(port)]),
-  ]
-  const child = spawn(program!, args, { cwd: home, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program, ...args] = [...under, LAUNCHER, 'serve', ...(port === undefined ? [] : ['--port', String(port)])]
+  const options = `--max-old-space-size=${HEAP_MIB} ${env['NODE_OPTIONS'] ?? ''}`
+  const child = spawn(program!, args, {
+    cwd: home,
+    env: { ...process.env, ...env, NODE_OPTIONS: options },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let logged = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     logged += text

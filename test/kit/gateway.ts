@@ -18,6 +18,9 @@ export const AGENTS = join(ROOT, 'examples/agents')
 /** The built program, which starts in a tenth of the time of its sources. `build.ts` builds it before the tests. */
 export const TURNPIKE = join(ROOT, 'dist/turnpike.cjs')
 
+/** The script that people start. */
+export const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
+
 /** The program that starts agents. */
 export const STARTER = join(ROOT, 'dist/starter.cjs')
 

@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { ROOT } from '../kit/gateway.ts'
+import { LAUNCHER } from '../kit/gateway.ts'
 import { installed } from './kit.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the SDK is installed beside the suite, with types of its own
@@ -91,7 +90,7 @@ export async function connect(config: string, agent: string, user: Partial<User>
     import(installed(SDK)) as Any,
     import(installed('ajv/dist/2020.js')) as Any,
   ])
-  const child = spawn(join(ROOT, 'src/cli/turnpike.sh'), ['as', 'acp', '--config', config, '--agent', agent], {
+  const child = spawn(LAUNCHER, ['as', 'acp', '--config', config, '--agent', agent], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const checker = new Checker(Ajv)

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, LAUNCHER, ROOT } from '../kit/gateway.ts'
 
 /** What the test command installs here. */
 const INSTALLED = join(import.meta.dirname, 'node_modules')
@@ -78,7 +78,7 @@ store: { kind: sqlite, path: ./turnpike.db }
     config,
     link(name) {
       const path = join(folder, name)
-      if (!existsSync(path)) symlinkSync(join(ROOT, 'src/cli/turnpike.sh'), path)
+      if (!existsSync(path)) symlinkSync(LAUNCHER, path)
       return path
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClientName, clientOf } from '../kit/clients.ts'
-import { AGENTS, ROOT } from '../kit/gateway.ts'
+import { AGENTS, LAUNCHER } from '../kit/gateway.ts'
 
 /** The clients whose requests have keys, and one that sends none. */
 const FRONTS: readonly ClientName[] = ['zene', 'openharness', 'native', 'zot']
@@ -40,7 +40,7 @@ function run(front: ClientName, id: string, config: string, env: NodeJS.ProcessE
   const client = clientOf(front)
   const asked = { text: `say ${id}`, session: id, id }
   const began = performance.now()
-  const child = spawn(join(ROOT, 'src/cli/turnpike.sh'), ['as', ...client.argv!, '--config', config], { env })
+  const child = spawn(LAUNCHER, ['as', ...client.argv!, '--config', config], { env })
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
