@@ -6,7 +6,7 @@ import { describeConfig, fixHints } from '../config/load.ts'
 import { agentProblems } from './agent-probe.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { otherGateways } from './other-gateways.ts'
+import { gatewaysBesideThatOf } from './other-gateways.ts'
 import { ownCommand } from './own-command.ts'
 import { missingPrograms, wrongProtocols } from './programs.ts'
 import { Progress } from './progress.ts'
@@ -34,7 +34,7 @@ export async function checkCommand(args: string[]): Promise<number> {
   progress.show('asking agents, other gateways and the collector')
   const [unready, others, telemetry] = await Promise.all([
     agentProblems(config, process.env),
-    otherGateways(config, config.server.port),
+    gatewaysBesideThatOf(file ?? DEFAULT_CONFIG, config),
     telemetryProblems(config),
   ])
   progress.end()

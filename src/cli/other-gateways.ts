@@ -1,5 +1,7 @@
+import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import type { Config } from '../config/index.ts'
+import { socketPath } from './socket-path.ts'
 
 /** The name of the gateway that listens on this URL; no two live gateways have the same one. */
 export function gatewayName(url: string): string {
@@ -21,5 +23,25 @@ export async function otherGateways({ store }: Config, port: number): Promise<st
         'session that moves to the other one starts its agent again, so send each session to one of them; the limits of ' +
         'keys hold for both together, pool.max for each of them',
     ]
+  })
+}
+
+/**
+ * The same warnings for a command that is no gateway. One that runs on this configuration file is no other one: it may
+ * listen on another port than that of the file (`serve --port`).
+ */
+export async function gatewaysBesideThatOf(file: string, config: Config): Promise<string[]> {
+  const others = await otherGateways(config, config.server.port)
+  return others.length === 1 && (await answers(socketPath(file, process.env))) ? [] : others
+}
+
+/** True when a process accepts connections on the socket. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy()
+      resolve(true)
+    })
+    probe.on('error', () => resolve(false))
   })
 }

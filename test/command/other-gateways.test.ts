@@ -19,10 +19,13 @@ afterAll(() => {
 })
 
 /** A configuration with the one store. */
-function fileOf(name: string, port: number | string = 0): string {
+function fileOf(name: string, port: number | string = 0, socket = false): string {
   const file = join(folder, name)
   const log = 'log: { level: warn, pretty: false }'
-  writeFileSync(file, `server: { port: ${port}, socket: false }\nstore: { path: ./t.db }\n${log}\nagents: {}\n`)
+  writeFileSync(
+    file,
+    `server: { port: ${port}${socket ? '' : ', socket: false'} }\nstore: { path: ./t.db }\n${log}\nagents: {}\n`,
+  )
   return file
 }
 
@@ -33,9 +36,9 @@ interface Served {
   child: ChildProcess
 }
 
-/** Starts a gateway. */
-async function serve(name: string): Promise<Served> {
-  const child = spawn(process.execPath, [TURNPIKE, 'serve', '--config', fileOf(name)])
+/** Starts a gateway with this configuration. */
+async function serve(file: string, ...args: string[]): Promise<Served> {
+  const child = spawn(process.execPath, [TURNPIKE, 'serve', '--config', file, ...args])
   running.push(child)
   let log = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -45,13 +48,21 @@ async function serve(name: string): Promise<Served> {
   return { url: /http:\S+:\d+/.exec(String(first))![0], log: () => log, child }
 }
 
+test('a gateway on another port than that of its file is no other one', async () => {
+  const file = fileOf('own.yaml', 8484, true)
+  const { child } = await serve(file, '--port', '0')
+  expect((await runTurnpike(['check', '--config', file], '')).stderr).toBe('')
+  child.kill('SIGINT')
+  await once(child, 'exit')
+})
+
 test('a second gateway on the file of a store says so, and turnpike check does', async () => {
   const check = async (file: string): Promise<string> => (await runTurnpike(['check', '--config', file], '')).stderr
   const third = fileOf('third.yaml')
   expect(await check(third)).toBe('')
-  const first = await serve('first.yaml')
+  const first = await serve(fileOf('first.yaml'))
   const told = `the gateway ${first.url} (${hostname()}) has the store ${folder}/t.db as well: each session runs in one`
-  const second = await serve('second.yaml')
+  const second = await serve(fileOf('second.yaml'))
   while (!second.log().includes(told)) await once(second.child.stderr!, 'data')
   expect(second.log()).toContain('the limits of keys hold for both together, pool.max for each of them')
   expect(first.log()).toBe('')
