@@ -1,4 +1,10 @@
-import { codeOfProviderStatus, codeOfProviderText, errorTable, NOT_REPEATED } from '../../src/codec-kit/index.ts'
+import {
+  codeOfProviderStatus,
+  codeOfProviderText,
+  errorTable,
+  NOT_REPEATED,
+  type WrongMember,
+} from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
   beginningOf,
@@ -90,6 +96,11 @@ export function faultOfTurn({ fault: found, outcome }: EventOf<'turn-end'>): Fau
 /** A refusal of a request. */
 export function invalidRequest(message: string): Fault {
   return fault('invalid-request', message)
+}
+
+/** A refusal of a request for a member that is not as it must be. */
+export function wrongRequest({ param, wrong }: WrongMember): Fault {
+  return invalidRequest(`${param} ${wrong}.`)
 }
 
 /**

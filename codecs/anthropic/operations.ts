@@ -1,6 +1,6 @@
 import type { Operation, Operations } from '../../src/contract/index.ts'
 import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, REFUSALS, wholeOrStreamed } from '../../src/describe/index.ts'
-import { Counted, Request } from './front/request.ts'
+import { Counted, Request } from './front/body.ts'
 
 const MESSAGES = { model: 'AGENT', max_tokens: 1024, messages: [{ role: 'user', content: 'Hello' }] }
 

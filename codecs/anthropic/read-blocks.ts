@@ -1,6 +1,5 @@
-import { isBase64, type WrongMember } from '../../src/codec-kit/index.ts'
+import { furtherMembers, type KnownMembers, type WrongMember } from '../../src/codec-kit/index.ts'
 import {
-  type Blob,
   elements,
   isRecord,
   type JsonText,
@@ -10,12 +9,12 @@ import {
   type Part,
   parse,
   quote,
-  rest,
   type Seal,
   type ToolStatus,
 } from '../../src/model/index.ts'
 import { readCitations } from './citations.ts'
-import { entriesExt, PROTOCOL, toExt } from './wire.ts'
+import { readSource, textsOf } from './sources.ts'
+import { entriesExt, OF_MESSAGE, PROTOCOL, toExt } from './wire.ts'
 
 type Block = Readonly<Record<string, unknown>>
 type Reader = (block: Block, raw: JsonText, param: string) => Part | WrongMember | string
@@ -69,23 +68,25 @@ const READERS = {
     }
     const blob = readSource(source)
     if (typeof blob === 'string') return blob
-    return withRest({ type: 'file', ...blob, ...(typeof title === 'string' && { name: title }) }, block, raw, FILE)
+    return withRest({ type: 'file', ...blob, ...(typeof title === 'string' && { name: title }) }, block, raw, DOCUMENT)
   },
   search_result(block, raw) {
     const { source, title, content } = block
     if (typeof source !== 'string' || !Array.isArray(content)) return 'has no source or content'
     return { type: 'text', text: [title, source, content].flatMap(textsOf).join('\n'), ext: wholeBlock(raw) }
   },
-  thinking(block) {
+  thinking(block, raw) {
     const { thinking, signature } = block
     if (typeof thinking !== 'string') return 'has no thinking'
     const seal: Seal | undefined =
       typeof signature === 'string' && signature !== '' ? { provider: PROTOCOL, data: signature } : undefined
-    return { type: 'reasoning', text: thinking, ...(seal && { seal }) }
+    return withRest({ type: 'reasoning', text: thinking, ...(seal && { seal }) }, block, raw, THINKING)
   },
-  redacted_thinking({ data }) {
+  redacted_thinking(block, raw) {
+    const { data } = block
     if (typeof data !== 'string') return 'has no data'
-    return { type: 'reasoning', text: '', seal: { provider: PROTOCOL, kind: 'redacted', data } }
+    const seal: Seal = { provider: PROTOCOL, kind: 'redacted', data }
+    return withRest({ type: 'reasoning', text: '', seal }, block, raw, REDACTED)
   },
   tool_use(block, raw) {
     const { id, name } = block
@@ -103,10 +104,17 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, Reader>>
 
-const TEXT: ReadonlySet<string> = new Set(['type', 'text', 'citations'])
-const FILE: ReadonlySet<string> = new Set(['type', 'source'])
-const CALL: ReadonlySet<string> = new Set(['type', 'id', 'name', 'input'])
-const RESULT: ReadonlySet<string> = new Set(['type', 'tool_use_id', 'content', 'is_error'])
+/** The members of each block that are read. */
+const TEXT: KnownMembers = { type: true, text: true, citations: true }
+const FILE: KnownMembers = {
+  type: true,
+  source: { type: true, media_type: true, data: true, url: true, file_id: true },
+}
+const DOCUMENT: KnownMembers = { ...FILE, title: true }
+const THINKING: KnownMembers = { type: true, thinking: true, signature: true }
+const REDACTED: KnownMembers = { type: true, data: true }
+const CALL: KnownMembers = { type: true, id: true, name: true, input: true }
+const RESULT: KnownMembers = { type: true, tool_use_id: true, content: true, is_error: true }
 
 const IN_RESULT = 'is a result within a result'
 
@@ -116,12 +124,16 @@ function isWithinResult(param: string): boolean {
 }
 
 /** The part with the members of its block that the model has no place for, such as marks for the provider's cache. */
-function withRest(part: Part, block: Block, raw: JsonText, known: ReadonlySet<string>): Part {
-  for (const key in block) if (!known.has(key)) return { ...part, ext: toExt(rest(raw, known)!)! }
-  return part
+function withRest(part: Part, block: Block, raw: JsonText, known: KnownMembers): Part {
+  const further = furtherMembers(raw, block, known)
+  if (further === undefined) return part
+  return { ...part, ext: members(further).some(([key]) => OWN.has(key)) ? wholeBlock(raw) : toExt(further)! }
 }
 
-/** Keeps a block that the model only has the text of. */
+/** Names in an `ext` that have a meaning of their own. */
+const OWN: ReadonlySet<string> = new Set(['block', OF_MESSAGE])
+
+/** Keeps a block as it is: of some the model only has the text. */
 function wholeBlock(raw: JsonText): NonNullable<Part['ext']> {
   return toExt(object([['block', raw]]))!
 }
@@ -130,35 +142,20 @@ function statusOf(failed: unknown): ToolStatus {
   return failed === true ? 'error' : 'ok'
 }
 
-/** The texts of a text, of a block, or of a list of blocks. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value)) return value.flatMap((block) => (isRecord(block) ? textsOf(block['text']) : []))
-  return []
-}
-
-/** The bytes of a `source`, or their place. */
-function readSource(source: unknown): Blob | string {
-  if (!isRecord(source)) return 'has no source'
-  const { type, media_type: mime, data, url, file_id: ref } = source
-  if (type === 'url' && typeof url === 'string') return { url }
-  if (type === 'file' && typeof ref === 'string') return { ref }
-  if (type !== 'base64' || typeof mime !== 'string' || typeof data !== 'string') return 'has no valid source'
-  return isBase64(data) ? { mime, base64: data } : 'has a source that is not base64'
-}
-
 /** A call of a tool that the provider or the agent has run itself. */
-function readServerCall({ type, id, name }: Block, raw: JsonText): Part | string {
+function readServerCall(block: Block, raw: JsonText): Part | string {
+  const { type, id, name } = block
   const input = member(raw, 'input')
   if (typeof id !== 'string' || typeof name !== 'string' || input === undefined) return 'has no id, name or input'
-  return { type: 'tool-call', tool: id, name, args: input, ext: serverExt(type as string, raw, CALL) }
+  return { type: 'tool-call', tool: id, name, args: input, ext: serverExt(type as string, raw, block, CALL) }
 }
 
 /** The result of such a call. What is no list of blocks is for the provider alone to read. */
-function readServerResult({ type, tool_use_id: tool, content, is_error: failed }: Block, raw: JsonText, param: string) {
+function readServerResult(block: Block, raw: JsonText, param: string) {
+  const { type, tool_use_id: tool, content, is_error: failed } = block
   if (typeof tool !== 'string') return 'has no tool_use_id'
   if (isWithinResult(param)) return IN_RESULT
-  const ext = serverExt(type as string, raw, RESULT)
+  const ext = serverExt(type as string, raw, block, RESULT)
   const status = isRecord(content) && String(content['type']).endsWith('_error') ? 'error' : statusOf(failed)
   const json = member(raw, 'content')
   if (type !== 'mcp_tool_result') {
@@ -170,6 +167,6 @@ function readServerResult({ type, tool_use_id: tool, content, is_error: failed }
 }
 
 /** The type of a server's block, which says who runs the tool, and its further members. */
-function serverExt(type: string, raw: JsonText, known: ReadonlySet<string>): NonNullable<Part['ext']> {
-  return entriesExt([['type', quote(type)], ...members(rest(raw, known) ?? '{}')])!
+function serverExt(type: string, raw: JsonText, block: Block, known: KnownMembers): NonNullable<Part['ext']> {
+  return entriesExt([['type', quote(type)], ...members(furtherMembers(raw, block, known) ?? '{}')])!
 }

@@ -1,4 +1,4 @@
-import { citedPieces, messageLine } from '../../src/codec-kit/index.ts'
+import { citedPieces, withFurther } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   type JsonText,
@@ -9,10 +9,11 @@ import {
   object,
   type Part,
   quote,
+  rest,
 } from '../../src/model/index.ts'
 import { ownCitation } from './citations.ts'
 import { inputOf } from './input.ts'
-import { ownExt, PROTOCOL } from './wire.ts'
+import { MESSAGES, OF_MESSAGE, ownExt, PROTOCOL } from './wire.ts'
 
 /** Receives a part that the API has no form for, or a field of it that has no place. */
 export type LostPart = (part: Part, field?: string) => void
@@ -40,7 +41,7 @@ function sides(role: Message['role'], parts: readonly Part[], { allows }: Writin
   for (const part of parts) {
     const own: WireRole = part.type === 'tool-reply' && !isServerPart(part, allows) ? 'user' : roleOf(role)
     const last = found.at(-1)
-    if (last?.role === own) last.parts.push(part)
+    if (last?.role === own && MESSAGES.of([part]) === undefined) last.parts.push(part)
     else found.push({ role: own, parts: [part] })
   }
   return found
@@ -55,10 +56,11 @@ function messageJson(role: WireRole, parts: readonly Part[], writing: Writing): 
   const ordered = role === 'user' ? [...results, ...parts.filter(({ type }) => type !== 'tool-reply')] : parts
   const blocks = ordered.flatMap((part) => blockJsons(part, writing))
   if (blocks.length === 0) return undefined
-  return object([
+  const json = object([
     ['role', quote(role)],
     ['content', `[${blocks.join(',')}]`],
   ])
+  return withFurther(json, MESSAGES.of(parts))
 }
 
 /** The type of a server's block that a part came as, if the request may have it. */
@@ -74,9 +76,12 @@ function blockJson(part: Part, writing: Writing): JsonText | undefined {
   if (whole !== undefined) return whole
   if (part.ext && own === undefined) writing.lost(part, 'ext')
   const block = bareBlock(part, writing)
+  if (block === undefined && own !== undefined) writing.lost(part, 'ext')
   if (block === undefined || own === undefined || part.type === 'data') return block
-  return messageLine(members(block), own)
+  return withFurther(block, rest(own, NOT_OF_BLOCK))
 }
+
+const NOT_OF_BLOCK: ReadonlySet<string> = new Set([OF_MESSAGE])
 
 /** A part as blocks: a text with sources is one for each piece of it that has sources of its own. */
 function blockJsons(part: Part, writing: Writing): JsonText[] {

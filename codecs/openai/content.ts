@@ -1,4 +1,4 @@
-import { isBase64 } from '../../src/codec-kit/index.ts'
+import { isBase64, type KnownMembers } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   elements,
@@ -10,6 +10,9 @@ import {
   parseObject,
   quote,
 } from '../../src/model/index.ts'
+import { type Api, withOwn } from './further.ts'
+import type { LostPart } from './part-loss.ts'
+import { ownMember, toExt } from './wire.ts'
 
 /** A content list could not be read; `at` is the place of the part that is wrong. */
 export interface WrongContent {
@@ -17,11 +20,18 @@ export interface WrongContent {
   at: number
 }
 
-/** The reader of each type of content part, parsed and raw: a part, or undefined when it is not valid. */
-export type PartReaders = Readonly<Record<string, (part: Record<string, unknown>, raw: JsonText) => Part | undefined>>
+/** Reads one type of content part, parsed and raw: a part, or undefined when it is not valid. */
+export interface PartReader {
+  /** The members that it reads, or need not read. */
+  known: KnownMembers
+  read(part: Record<string, unknown>, raw: JsonText): Part | undefined
+}
+
+/** The reader of each type of content part. */
+export type PartReaders = Readonly<Record<string, PartReader>>
 
 /** Reads a text, a list of parts, or null for none. Parts of later versions and of other servers are kept as they are. */
-export function readParts(json: JsonText | undefined, readers: PartReaders): Part[] | WrongContent {
+export function readParts(json: JsonText | undefined, api: Api, readers: PartReaders): Part[] | WrongContent {
   const value = json === undefined ? null : parse(json)
   if (value === null) return []
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
@@ -29,7 +39,7 @@ export function readParts(json: JsonText | undefined, readers: PartReaders): Par
   const parts: Part[] = []
   const raws = elements(json!)
   for (const [at, part] of (value as unknown[]).entries()) {
-    const read = isRecord(part) ? readPart(part, raws[at]!, readers) : 'must be an object'
+    const read = isRecord(part) ? readPart(part, raws[at]!, api, readers) : 'must be an object'
     if (typeof read === 'string') return { wrong: read, at }
     parts.push(read)
   }
@@ -37,12 +47,23 @@ export function readParts(json: JsonText | undefined, readers: PartReaders): Par
 }
 
 /** A part, or why it cannot be read. */
-function readPart(part: Record<string, unknown>, raw: JsonText, readers: PartReaders): Part | string {
+function readPart(part: Record<string, unknown>, raw: JsonText, api: Api, readers: PartReaders): Part | string {
   const { type } = part
   if (typeof type !== 'string') return 'has no type'
   const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
   if (!reader) return { type: 'data', json: raw }
-  return reader(part, raw) ?? `is not a valid ${type} part`
+  const read = reader.read(part, raw)
+  return read ? withOwn(read, api, raw, part, reader.known) : `is not a valid ${type} part`
+}
+
+/** Reads the text of a refusal. */
+export function readRefusal(text: unknown): Part | undefined {
+  return typeof text === 'string' ? { type: 'text', text, ext: toExt('{"refusal":true}')! } : undefined
+}
+
+/** True for a text by which a model has refused. */
+export function isRefusal({ ext }: Part): boolean {
+  return ownMember(ext, 'refusal') !== undefined
 }
 
 /** True for data that is a content part of later versions or of other servers: it says its type. */
@@ -51,10 +72,13 @@ export function isContentPart({ json, mime }: Part & { type: 'data' }): boolean 
 }
 
 /** Reads an `input_audio` part. */
-export function readAudio({ input_audio: audio }: Record<string, unknown>): Part | undefined {
-  const { data, format } = isRecord(audio) ? audio : {}
-  if (typeof data !== 'string' || typeof format !== 'string' || !isBase64(data)) return undefined
-  return { type: 'audio', base64: data, mime: `audio/${format}` }
+export const AUDIO: PartReader = {
+  known: { type: true, input_audio: { data: true, format: true } },
+  read({ input_audio: audio }) {
+    const { data, format } = isRecord(audio) ? audio : {}
+    if (typeof data !== 'string' || typeof format !== 'string' || !isBase64(data)) return undefined
+    return { type: 'audio', base64: data, mime: `audio/${format}` }
+  },
 }
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:/i
@@ -72,9 +96,6 @@ export function blobOfUrl(url: string): Blob | undefined {
 export function blobOfBytes(base64: string): Blob | undefined {
   return isBase64(base64) ? { base64 } : undefined
 }
-
-/** Receives a part that the protocol has no form for, or a field of it that has no place. */
-export type LostPart = (part: Part, field?: string) => void
 
 /** A part with bytes. */
 export type FilePart = Part & { type: 'image' | 'audio' | 'file' }
@@ -117,6 +138,3 @@ export function audioJson({ base64, mime = 'audio/wav' }: Blob): JsonText {
 export function dataUrl(mime: string, base64: string): string {
   return `data:${mime};base64,${base64}`
 }
-
-/** The member of a part's `ext` with the name of the speaker, of the message that begins with the part. */
-export const NAME = 'name'

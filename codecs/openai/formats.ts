@@ -2,15 +2,10 @@ import { type JsonText, member, members, object } from '../../src/model/index.ts
 
 /** The `format` of a custom tool as Chat Completions has it: a grammar is an object of its own. */
 export function chatFormat(format: JsonText | undefined): JsonText | undefined {
-  const definition = format === undefined ? undefined : member(format, 'definition')
-  if (definition === undefined) return format
-  const grammar = object([
-    ['definition', definition],
-    ['syntax', member(format!, 'syntax')],
-  ])
+  if (format === undefined || member(format, 'definition') === undefined) return format
   return object([
     ['type', '"grammar"'],
-    ['grammar', grammar],
+    ['grammar', without(format, 'type')],
   ])
 }
 
@@ -18,20 +13,24 @@ export function chatFormat(format: JsonText | undefined): JsonText | undefined {
 export function responseFormat(format: JsonText | undefined): JsonText | undefined {
   const grammar = format === undefined ? undefined : member(format, 'grammar')
   if (grammar === undefined) return format
-  return object([
-    ['type', '"grammar"'],
-    ['syntax', member(grammar, 'syntax')],
-    ['definition', member(grammar, 'definition')],
-  ])
+  return flat(format!, 'grammar', grammar)
+}
+
+/** An object with the members of the object that it has as `key`. */
+function flat(json: JsonText, key: string, inner: JsonText): JsonText {
+  return object(members(json).flatMap(([name, raw]) => (name === key ? members(inner) : [[name, raw] as const])))
+}
+
+function without(json: JsonText, key: string): JsonText {
+  return object(members(json).filter(([name]) => name !== key))
 }
 
 /** The form of the answer in a request of Chat Completions, as the `text` of the Responses API. */
 export function textOfChat(json: JsonText): JsonText | undefined {
   const format = member(json, 'response_format')
   const schema = format === undefined ? undefined : member(format, 'json_schema')
-  const flat = schema === undefined ? format : object([['type', '"json_schema"'], ...members(schema)])
   const text = object([
-    ['format', flat],
+    ['format', schema === undefined ? format : flat(format!, 'json_schema', schema)],
     ['verbosity', member(json, 'verbosity')],
   ])
   return text === '{}' ? undefined : text
@@ -41,10 +40,9 @@ export function textOfChat(json: JsonText): JsonText | undefined {
 export function chatOfText(text: JsonText): JsonText {
   const format = member(text, 'format')
   const schema = format === undefined ? undefined : member(format, 'schema')
-  const inner = object(members(format ?? '{}').filter(([key]) => key !== 'type'))
   const deep = object([
     ['type', '"json_schema"'],
-    ['json_schema', inner],
+    ['json_schema', without(format ?? '{}', 'type')],
   ])
   return object([
     ['response_format', schema === undefined ? format : deep],

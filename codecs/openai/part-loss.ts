@@ -1,9 +1,11 @@
 import { dropped, weakened } from '../../src/codec-kit/index.ts'
-import type { Loss } from '../../src/model/index.ts'
-import type { LostPart } from './content.ts'
+import type { Loss, Part } from '../../src/model/index.ts'
 
 /** Receives what the protocol has no form for. */
 export type Report = (loss: Loss) => void
+
+/** Receives a part that the protocol has no form for, or a field of it that has no place. */
+export type LostPart = (part: Part, field?: string) => void
 
 /** Receives parts without a form in this protocol, and their fields. */
 export function partLoss(report: Report): LostPart {

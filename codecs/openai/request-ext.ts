@@ -1,5 +1,5 @@
 import { dropped } from '../../src/codec-kit/index.ts'
-import { type Ext, type JsonText, type Loss, member, members, object } from '../../src/model/index.ts'
+import { type Ext, type JsonText, type Loss, member, members, object, rest } from '../../src/model/index.ts'
 import { chatOfText, textOfChat } from './formats.ts'
 import { ownExt, PROTOCOL } from './wire.ts'
 
@@ -14,6 +14,9 @@ const SHARED: ReadonlySet<string> = new Set([
 
 /** Members of Chat Completions that the Responses API has in its `text`. */
 const OF_TEXT: ReadonlySet<string> = new Set(['response_format', 'verbosity'])
+
+/** The members of `text` that Chat Completions has too. */
+const TEXT: ReadonlySet<string> = new Set(['format', 'verbosity'])
 
 /** The member of an `ext` that has what only the Responses API knows. */
 const OWN = 'responses'
@@ -52,7 +55,9 @@ export function chatExt(ext: Ext | undefined, report: Report): JsonText | undefi
   const own = ownExt(ext)
   const apart = own === undefined ? undefined : member(own, OWN)
   if (own === undefined || apart === undefined) return own
+  const text = member(apart, 'text') ?? '{}'
   for (const [key] of members(apart)) if (key !== 'text') report(dropped('ext', key))
+  if (rest(text, TEXT) !== undefined) report(dropped('ext', 'text'))
   const others = members(own).filter(([key]) => key !== OWN)
-  return object([...others, ...members(chatOfText(member(apart, 'text') ?? '{}'))])
+  return object([...others, ...members(chatOfText(text))])
 }

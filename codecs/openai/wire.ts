@@ -4,4 +4,5 @@ import { extensions } from '../../src/codec-kit/index.ts'
 export const PROTOCOL = 'openai'
 
 /** The `ext` of this protocol. */
-export const { ownExt, ownMember, toExt, entriesExt, unknownExt } = extensions(PROTOCOL)
+export const WIRE = extensions(PROTOCOL)
+export const { ownExt, ownMember, toExt, entriesExt, unknownExt } = WIRE

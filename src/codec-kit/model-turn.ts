@@ -122,8 +122,8 @@ export class ModelTurn {
   /** The result of a call of a client's tool; the next request goes out with the last of them. */
   reply({ ask, reply }: CommandOf<'ask-reply'>): void {
     if (ask === undefined || !this.#waiting.has(ask) || reply.kind !== 'tool') return
-    const { status, parts } = reply
-    this.#waiting.set(ask, { type: 'tool-reply', tool: ask, status, parts })
+    const { status, parts, ext } = reply
+    this.#waiting.set(ask, { type: 'tool-reply', tool: ask, status, parts, ...(ext && { ext }) })
     this.#ports.emit({ type: 'tool-end', turn: this.#start.turn, tool: ask, status, parts })
     this.#goOn()
   }

@@ -44,8 +44,8 @@ export function commandsOf(
   return { before: abandoned(history, open, exchange), command: start() }
 }
 
-function answerOf({ tool, status, parts }: Part & { type: 'tool-reply' }): ParkedAnswer {
-  return { call: parkedCallOf(tool), reply: { kind: 'tool', status, parts } }
+function answerOf({ tool, status, parts, ext }: Part & { type: 'tool-reply' }): ParkedAnswer {
+  return { call: parkedCallOf(tool), reply: { kind: 'tool', status, parts, ...(ext && { ext }) } }
 }
 
 function replyCommand(

@@ -1,5 +1,5 @@
 import type { JsonText } from './json.ts'
-import type { Id, Part, ToolStatus } from './parts.ts'
+import type { Ext, Id, Part, ToolStatus } from './parts.ts'
 
 /** The kind of a question. */
 export type AskKind = 'approval' | 'input' | 'client' | 'tool'
@@ -27,12 +27,12 @@ export type Question =
   | { kind: 'client'; method: string; params: JsonText }
   | { kind: 'tool'; tool: Id }
 
-/** The answer to a question, of the same kind. */
+/** The answer to a question, of the same kind. `ext` has the fields of a result that the model has no place for. */
 export type AskReply =
   | { kind: 'approval'; option: string; edited?: JsonText; message?: string; stopTurn?: true }
   | { kind: 'input'; values: JsonText }
   | { kind: 'client'; result?: JsonText; error?: JsonText }
-  | { kind: 'tool'; status: ToolStatus; parts: readonly Part[] }
+  | { kind: 'tool'; status: ToolStatus; parts: readonly Part[]; ext?: Ext }
 
 /** An open question. `deadline` is milliseconds since the epoch. */
 export interface Ask {

@@ -43,6 +43,11 @@ describe('results of calls that a turn is parked at', () => {
     })
   })
 
+  test('keep the fields that the model has no place for', () => {
+    const ext = { protocol: 'p', json: '{"mark":1.0}' }
+    expect(commands([{ ...result(id('t0', 0), 'zero'), ext }]).command).toMatchObject({ reply: { ext } })
+  })
+
   test('may come with further input of the user', () => {
     const { command } = commands([result(id('t0', 0), 'zero'), TEXT])
     expect(command).toMatchObject({ type: 'ask-reply', at: 0, input: [TEXT] })

@@ -552,7 +552,10 @@ describe('odd sources', () => {
     ]
     const asked = { messages: [{ role: 'assistant', content, annotations: [OF_CHAT] }, said.messages[0]] }
     const start = post(openai, 'chat', '/v1/chat/completions', asked).commands.at(-1) as TurnStart
-    expect(start.history?.[0]?.parts).toEqual([cited('No', { ...PAGE, ...PLACE }), { type: 'text', text: 'It rains.' }])
+    expect(start.history?.[0]?.parts).toMatchObject([
+      cited('No', { ...PAGE, ...PLACE }),
+      { type: 'text', text: 'It rains.' },
+    ])
   })
 
   test('those of a user’s text are a loss for a server of the Responses API', () => {

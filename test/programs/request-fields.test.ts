@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Request as MessagesRequest } from '../../codecs/anthropic/front/request.ts'
+import { Request as MessagesRequest } from '../../codecs/anthropic/front/body.ts'
 import { Request as ChatRequest } from '../../codecs/openai/chat/front/request.ts'
 import { Request as ResponsesRequest } from '../../codecs/openai/responses/front/body.ts'
 import { describeWith, installed } from './kit.ts'

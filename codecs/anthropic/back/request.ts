@@ -1,4 +1,11 @@
-import { answeredHistory, dropped, flatToolName, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import {
+  answeredHistory,
+  dropped,
+  flatToolName,
+  messageLine,
+  weakened,
+  withFurther,
+} from '../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   type JsonText,
@@ -13,7 +20,7 @@ import {
   type TurnStart,
 } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
-import { ownExt, PROTOCOL } from '../wire.ts'
+import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
 import { messageJsons, type Writing } from '../write-blocks.ts'
 import { thinkingMembers } from './thinking.ts'
 
@@ -58,7 +65,7 @@ export function requestBody(
   const { options, clientTools = [], ext } = start
   if (ext && ext.protocol !== PROTOCOL) report(dropped('ext', ext.protocol))
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
-  const own = members(ownExt(ext) ?? '{}').filter(([key]) => key !== 'betas')
+  const own = members(ownExt(ext) ?? '{}').filter(([key]) => key !== 'betas' && key !== 'tool_choice')
   const { systemPrompt } = options
   const { maxTokens, thinking, effort, temperature, topP } = thinkingMembers(start, settings, report)
   return messageLine(
@@ -72,7 +79,10 @@ export function requestBody(
       ['messages', `[${messages.join(',')}]`],
       ['stream', 'true'],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
-      ['tool_choice', tools.length === 0 ? noChoice(options, report) : choiceJson(options)],
+      [
+        'tool_choice',
+        tools.length === 0 ? noChoice(options, report) : (ownMember(ext, 'tool_choice') ?? choiceJson(options)),
+      ],
       ['temperature', temperatureJson(temperature, report)],
       ['top_p', json(topP)],
       ['stop_sequences', json(options.stop)],
@@ -131,7 +141,13 @@ function outputJson(
           ['type', '"json_schema"'],
           ['schema', outputSchema],
         ])
-  const config = object([['effort', json(effort)], ['format', format], ...members(own ?? '{}')])
+  const config = withFurther(
+    object([
+      ['effort', json(effort)],
+      ['format', format],
+    ]),
+    own,
+  )
   return config === '{}' ? undefined : config
 }
 
@@ -144,7 +160,7 @@ function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
     report(weakened('start.clientTools', tool.name))
     return undefined
   }
-  if (tool.kind === 'custom') report(weakened('start.clientTools', tool.name))
+  if (tool.kind === 'custom' || (tool.ext && own === undefined)) report(weakened('start.clientTools', tool.name))
   const schema = tool.kind === 'custom' ? FREE_TEXT : (tool.schema ?? '{"type":"object"}')
   return messageLine(
     [

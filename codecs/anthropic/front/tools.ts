@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, jsonSchema, maybe, record, text } from '../../../src/codec-kit/index.ts'
+import { flag, furtherMembers, jsonSchema, maybe, record, text } from '../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -48,6 +48,13 @@ export function toolOptions(given: v.InferOutput<typeof choice> | null | undefin
   const known = CHOICES[given.type]
   const toolChoice = known === 'tool' ? { tool: given.name! } : known
   return { toolChoice, ...(given.disable_parallel_tool_use === true && { parallelTools: false }) }
+}
+
+const CHOICE = { type: true, name: true, disable_parallel_tool_use: true } as const
+
+/** True for a choice that has no more than its options, or none. */
+export function isWholeChoice(given: v.InferOutput<typeof choice> | null | undefined): boolean {
+  return given == null || furtherMembers(JSON.stringify(given), given, CHOICE) === undefined
 }
 
 /** Typed tools whose calls the client runs; the provider runs the others. */

@@ -1,15 +1,7 @@
+import { withFurther } from '../../../src/codec-kit/index.ts'
+import { type Blob, type Ext, isRecord, type JsonText, object, type Part, quote } from '../../../src/model/index.ts'
 import {
-  type Blob,
-  type Ext,
-  isRecord,
-  type JsonText,
-  type Member,
-  members,
-  object,
-  type Part,
-  quote,
-} from '../../../src/model/index.ts'
-import {
+  AUDIO,
   audioJson,
   blobOfBytes,
   blobOfUrl,
@@ -18,60 +10,74 @@ import {
   fitsPlaces,
   imageUrl,
   isContentPart,
-  type LostPart,
-  NAME,
+  isRefusal,
   type PartReaders,
   type Places,
-  readAudio,
   readParts,
+  readRefusal,
   type WrongContent,
 } from '../content.ts'
-import { entriesExt, ownExt, ownMember } from '../wire.ts'
+import { ownOf, reportOwn } from '../further.ts'
+import type { LostPart } from '../part-loss.ts'
+import { entriesExt, ownMember } from '../wire.ts'
 
 /** The parts of a `content`: a text, a list of parts, or null for none. */
 export function readContent(json: JsonText | undefined): Part[] | WrongContent {
-  return readParts(json, READERS)
+  return readParts(json, 'chat', READERS)
 }
 
-const READERS = {
-  text: ({ text }) => (typeof text === 'string' ? { type: 'text', text } : undefined),
-  refusal: ({ refusal }) => (typeof refusal === 'string' ? { type: 'text', text: refusal } : undefined),
-  image_url: ({ image_url: image }) => {
-    const { url, detail } = isRecord(image) ? image : { url: image, detail: undefined }
-    const blob = typeof url === 'string' ? blobOfUrl(url) : undefined
-    const ext = entriesExt([['detail', typeof detail === 'string' ? quote(detail) : undefined]])
-    return blob && { type: 'image', ...blob, ...(ext && { ext }) }
+const READERS: PartReaders = {
+  text: {
+    known: { type: true, text: true },
+    read: ({ text }) => (typeof text === 'string' ? { type: 'text', text } : undefined),
   },
-  input_audio: readAudio,
-  file: ({ file }) => {
-    const { file_data: data, file_id: ref, filename } = isRecord(file) ? file : {}
-    const name = typeof filename === 'string' ? { name: filename } : {}
-    if (typeof ref === 'string') return { type: 'file', ref, ...name }
-    const blob = typeof data === 'string' ? (blobOfUrl(data) ?? blobOfBytes(data)) : undefined
-    return blob && { type: 'file', ...blob, ...name }
+  refusal: { known: { type: true, refusal: true }, read: ({ refusal }) => readRefusal(refusal) },
+  image_url: {
+    known: { type: true, image_url: { url: true, detail: true } },
+    read({ image_url: image }) {
+      const { url, detail } = isRecord(image) ? image : { url: image, detail: undefined }
+      const blob = typeof url === 'string' ? blobOfUrl(url) : undefined
+      const ext = entriesExt([['detail', typeof detail === 'string' ? quote(detail) : undefined]])
+      return blob && { type: 'image', ...blob, ...(ext && { ext }) }
+    },
   },
-} as const satisfies PartReaders
+  input_audio: AUDIO,
+  file: {
+    known: { type: true, file: { file_data: true, file_id: true, filename: true } },
+    read({ file }) {
+      const { file_data: data, file_id: ref, filename } = isRecord(file) ? file : {}
+      const name = typeof filename === 'string' ? { name: filename } : {}
+      if (typeof ref === 'string') return { type: 'file', ref, ...name }
+      const blob = typeof data === 'string' ? (blobOfUrl(data) ?? blobOfBytes(data)) : undefined
+      return blob && { type: 'file', ...blob, ...name }
+    },
+  },
+}
 
 /** Parts as a `content`: one text where there is nothing else. */
 export function contentJson(parts: readonly Part[], lost: LostPart): JsonText {
   const [first, ...others] = parts
   if (first === undefined) return '""'
-  if (others.length === 0 && first.type === 'text' && isPlain(first)) return quote(first.text)
+  if (others.length === 0 && isPlain(first)) {
+    reportOwn(first, 'chat', lost)
+    return quote(first.text)
+  }
   return `[${parts.flatMap((part) => partJson(part, lost) ?? []).join(',')}]`
 }
 
 function partJson(part: Part, lost: LostPart): JsonText | undefined {
-  if (part.ext && ownExt(part.ext) === undefined) lost(part, 'ext')
+  reportOwn(part, 'chat', lost)
   if (part.type === 'text' && part.citations) lost(part, 'citations')
+  const json = bareJson(part, lost)
+  return json && withFurther(json, ownOf(part, 'chat'))
+}
+
+function bareJson(part: Part, lost: LostPart): JsonText | undefined {
   switch (part.type) {
     case 'text':
-      return object([['type', '"text"'], ['text', quote(part.text)], ...ownEntries(part)])
+      return isRefusal(part) ? `{"type":"refusal","refusal":${quote(part.text)}}` : textJson(part.text)
     case 'data':
-      if (isContentPart(part)) return part.json
-      return object([
-        ['type', '"text"'],
-        ['text', quote(part.json)],
-      ])
+      return isContentPart(part) ? part.json : textJson(part.json)
     case 'image':
     case 'audio':
     case 'file':
@@ -95,15 +101,16 @@ function blobJson(part: FilePart, lost: LostPart): JsonText | undefined {
   return part.type === 'audio' ? audioJson(part) : fileJson(part)
 }
 
-/** Fields of this protocol that came with a text, such as a mark for a cache. The name is one of the message. */
-function ownEntries({ ext }: Part): readonly Member[] {
-  return members(ownExt(ext) ?? '{}').filter(([key]) => key !== NAME)
+function textJson(text: string): JsonText {
+  return object([
+    ['type', '"text"'],
+    ['text', quote(text)],
+  ])
 }
 
-/** True for a text with nothing besides. */
-function isPlain(part: Part & { type: 'text' }): boolean {
-  if (part.citations !== undefined) return false
-  return part.ext === undefined || (ownExt(part.ext) !== undefined && ownEntries(part).length === 0)
+/** True for a text with nothing besides, as a part of a message: it needs no part on the wire. */
+export function isPlain(part: Part): part is Part & { type: 'text' } {
+  return part.type === 'text' && part.citations === undefined && ownOf(part, 'chat') === undefined
 }
 
 function imageJson(part: Blob & { ext?: Ext }): JsonText {

@@ -1,7 +1,8 @@
-import { type Cited, citationsOf } from '../../../src/codec-kit/index.ts'
-import { type Blob, type JsonText, member, members, object, type Part, quote } from '../../../src/model/index.ts'
+import { type Cited, citationsOf, withFurther } from '../../../src/codec-kit/index.ts'
+import { type Blob, type JsonText, member, object, type Part, quote } from '../../../src/model/index.ts'
 import { annotationJson, readAnnotations } from '../annotations.ts'
 import {
+  AUDIO,
   audioJson,
   blobOfBytes,
   blobOfUrl,
@@ -10,43 +11,54 @@ import {
   fitsPlaces,
   imageUrl,
   isContentPart,
-  type LostPart,
-  NAME,
+  isRefusal,
+  type PartReader,
   type PartReaders,
   type Places,
-  readAudio,
   readParts,
+  readRefusal,
   type WrongContent,
 } from '../content.ts'
-import { entriesExt, ownExt, ownMember } from '../wire.ts'
+import { ownOf, reportOwn } from '../further.ts'
+import type { LostPart } from '../part-loss.ts'
+import { entriesExt, ownMember } from '../wire.ts'
 
 /** The parts of the `content` of a message, or of the `output` of a call: a text, or a list of parts. */
 export function readContent(json: JsonText | undefined): Part[] | WrongContent {
-  return readParts(json, READERS)
+  return readParts(json, 'responses', READERS)
 }
 
-function readText({ text }: Record<string, unknown>, raw: JsonText): Part | undefined {
-  const citations = readAnnotations(member(raw, 'annotations'))
-  if (typeof text !== 'string' || !citations) return undefined
-  return { type: 'text', text, ...(citations.length > 0 && { citations }) }
+const TEXT: PartReader = {
+  known: { type: true, text: true, annotations: true, logprobs: true },
+  read({ text }, raw) {
+    const citations = readAnnotations(member(raw, 'annotations'))
+    if (typeof text !== 'string' || !citations) return undefined
+    return { type: 'text', text, ...(citations.length > 0 && { citations }) }
+  },
 }
 
-const READERS = {
-  input_text: readText,
-  output_text: readText,
-  text: readText,
-  refusal: ({ refusal }) => (typeof refusal === 'string' ? { type: 'text', text: refusal } : undefined),
-  input_image: ({ image_url: url, file_id: ref, detail }) => {
-    const blob = typeof url === 'string' ? blobOfUrl(url) : typeof ref === 'string' ? { ref } : undefined
-    const ext = entriesExt([['detail', typeof detail === 'string' ? quote(detail) : undefined]])
-    return blob && { type: 'image', ...blob, ...(ext && { ext }) }
+const READERS: PartReaders = {
+  input_text: TEXT,
+  output_text: TEXT,
+  text: TEXT,
+  refusal: { known: { type: true, refusal: true }, read: ({ refusal }) => readRefusal(refusal) },
+  input_image: {
+    known: { type: true, image_url: true, file_id: true, detail: true },
+    read({ image_url: url, file_id: ref, detail }) {
+      const blob = typeof url === 'string' ? blobOfUrl(url) : typeof ref === 'string' ? { ref } : undefined
+      const ext = entriesExt([['detail', typeof detail === 'string' ? quote(detail) : undefined]])
+      return blob && { type: 'image', ...blob, ...(ext && { ext }) }
+    },
   },
-  input_audio: readAudio,
-  input_file: ({ file_data: data, file_id: ref, file_url: url, filename }) => {
-    const blob = readFile(data, ref, url)
-    return blob && { type: 'file', ...blob, ...(typeof filename === 'string' && { name: filename }) }
+  input_audio: AUDIO,
+  input_file: {
+    known: { type: true, file_data: true, file_id: true, file_url: true, filename: true },
+    read({ file_data: data, file_id: ref, file_url: url, filename }) {
+      const blob = readFile(data, ref, url)
+      return blob && { type: 'file', ...blob, ...(typeof filename === 'string' && { name: filename }) }
+    },
   },
-} as const satisfies PartReaders
+}
 
 function readFile(data: unknown, ref: unknown, url: unknown): Blob | undefined {
   if (typeof ref === 'string') return { ref }
@@ -76,11 +88,16 @@ export function outputJson(parts: readonly Part[], lost: LostPart): JsonText {
 }
 
 function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart): JsonText | undefined {
-  // The API has no names of speakers.
-  if (part.ext && (ownExt(part.ext) === undefined || ownMember(part.ext, NAME) !== undefined)) lost(part, 'ext')
+  reportOwn(part, 'responses', lost)
+  const json = bareJson(part, text, lost)
+  return json && withFurther(json, ownOf(part, 'responses'))
+}
+
+function bareJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart): JsonText | undefined {
   switch (part.type) {
     case 'text':
-      return textJson(part.text, text, ownExt(part.ext), annotationsOf(part, text, lost))
+      if (text === 'output_text' && isRefusal(part)) return `{"type":"refusal","refusal":${quote(part.text)}}`
+      return textJson(part.text, text, annotationsOf(part, text, lost))
     case 'data':
       return isContentPart(part) ? part.json : textJson(part.json, text)
     case 'image':
@@ -102,18 +119,11 @@ function annotationsOf(part: Part & Cited, type: 'input_text' | 'output_text', l
   })
 }
 
-/** A text with the fields that came with it, such as a mark for a cache. */
-function textJson(
-  text: string,
-  type: 'input_text' | 'output_text',
-  own: JsonText = '{}',
-  annotations: readonly JsonText[] = [],
-): JsonText {
+function textJson(text: string, type: 'input_text' | 'output_text', annotations: readonly JsonText[] = []): JsonText {
   return object([
     ['type', quote(type)],
     ['text', quote(text)],
-    ...(type === 'output_text' ? ([['annotations', `[${annotations.join(',')}]`]] as const) : []),
-    ...members(own).filter(([key]) => key !== NAME),
+    ['annotations', type === 'output_text' ? `[${annotations.join(',')}]` : undefined],
   ])
 }
 

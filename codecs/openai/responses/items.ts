@@ -1,8 +1,10 @@
+import { withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote } from '../../../src/model/index.ts'
-import type { LostPart } from '../content.ts'
+import type { DeclaredTools } from '../declared-tools.ts'
+import { MESSAGES, ownOf, reportOwn } from '../further.ts'
+import type { LostPart } from '../part-loss.ts'
 import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
 import { contentJson, outputJson } from './content.ts'
-import type { DeclaredTools } from './tools.ts'
 
 /** Writes the items of a conversation for a server. */
 export class ItemWriter {
@@ -27,6 +29,7 @@ export class ItemWriter {
     }
     for (const part of parts) {
       if (!isItem(part)) {
+        if (MESSAGES.responses.of([part]) !== undefined) flush()
         said.push(part)
         continue
       }
@@ -38,10 +41,11 @@ export class ItemWriter {
   }
 
   /** The result of a call. The text of a failed one says that it failed, because the API has no place for that. */
-  result({ tool, status, parts }: Part & { type: 'tool-reply' }): JsonText {
+  result(result: Part & { type: 'tool-reply' }): JsonText {
+    const { tool, status, parts } = result
     const said = outputJson(parts, this.#lost)
     const text = status === 'ok' || said !== '""' ? said : quote(`The tool call ended with the status: ${status}.`)
-    return object([
+    return this.#own(result, [
       ['type', this.#custom.has(tool) ? '"custom_tool_call_output"' : '"function_call_output"'],
       ['call_id', quote(tool)],
       ['output', text],
@@ -55,11 +59,18 @@ export class ItemWriter {
 
   #said(role: Message['role'], parts: readonly Part[]): JsonText {
     const assistant = role === 'assistant'
-    return object([
+    const json = object([
       ['type', '"message"'],
       ['role', quote(assistant || role === 'system' ? role : 'user')],
       ['content', contentJson(parts, assistant ? 'output_text' : 'input_text', this.#lost)],
     ])
+    return withFurther(json, MESSAGES.responses.of(parts))
+  }
+
+  /** An item of its own, with the further members that it came with. */
+  #own(part: ItemPart, entries: readonly (readonly [string, JsonText | undefined])[]): JsonText {
+    reportOwn(part, 'responses', this.#lost)
+    return withFurther(object(entries), ownOf(part, 'responses'))
   }
 
   #item(part: ItemPart): JsonText[] {
@@ -75,11 +86,12 @@ export class ItemWriter {
     }
   }
 
-  #call({ tool, name, args }: Part & { type: 'tool-call' }): JsonText {
+  #call(call: Part & { type: 'tool-call' }): JsonText {
+    const { tool, name, args } = call
     const declared = this.#tools.get(name)
     const custom = declared?.kind === 'custom'
     if (custom) this.isCustom(tool)
-    return object([
+    return this.#own(call, [
       ['type', custom ? '"custom_tool_call"' : '"function_call"'],
       ['call_id', quote(tool)],
       ['name', quote(declared?.name ?? name)],
@@ -93,11 +105,12 @@ export class ItemWriter {
     const { text, seal } = part
     if (seal?.provider !== PROTOCOL) {
       this.#lost(part)
+      reportOwn(part, 'responses', this.#lost)
       return []
     }
     const summary = text === '' ? '[]' : `[{"type":"summary_text","text":${quote(text)}}]`
     return [
-      object([
+      this.#own(part, [
         ['type', '"reasoning"'],
         ['id', ownMember(part.ext, 'id')],
         ['summary', ownMember(part.ext, 'summary') ?? summary],

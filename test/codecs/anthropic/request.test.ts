@@ -198,7 +198,7 @@ describe('a request', () => {
     ],
     [
       { type: 'document', source: { type: 'file', file_id: 'f' }, title: 'T' },
-      { type: 'file', ref: 'f', name: 'T', ext: own({ title: 'T' }) },
+      { type: 'file', ref: 'f', name: 'T' },
     ],
     [
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'QUJD' } },

@@ -176,7 +176,7 @@ describe('a request', () => {
   test('has parts in the forms that the protocol has, and reports the others', () => {
     const drive = serve({
       input: [
-        { type: 'text', text: 'a', ext: { protocol: 'openai', json: '{"cache_control":{"type":"x"}}' } },
+        { type: 'text', text: 'a', ext: { protocol: 'openai', json: '{"chat":{"cache_control":{"type":"x"}}}' } },
         { type: 'image', url: 'https://h/x', name: 'n', ext: { protocol: 'openai', json: '{"detail":"low"}' } },
         { type: 'image', base64: 'QUJD', mime: 'image/gif' },
         { type: 'image', base64: 'QUJD' },

@@ -5,7 +5,7 @@ import { encryptedOf, sealOf } from '../../../codecs/openai/responses/seals.ts'
 import type { Loss, Seal } from '../../../src/model/index.ts'
 
 describe('the format of a custom tool', () => {
-  const inChat = '{"type":"grammar","grammar":{"definition":"a: b","syntax":"lark"}}'
+  const inChat = '{"type":"grammar","grammar":{"syntax":"lark","definition":"a: b"}}'
   const inResponses = '{"type":"grammar","syntax":"lark","definition":"a: b"}'
 
   test('has the form of each API, whichever client said it', () => {

@@ -275,14 +275,17 @@ describe('a request', () => {
       {
         role: 'assistant',
         parts: [
-          { type: 'text', text: 'No.' },
+          { type: 'text', text: 'No.', ext: { protocol: 'openai', json: '{"refusal":true}' } },
           { type: 'tool-call', tool: 'a', name: 'ls', args: '{"p":1.0}' },
           { type: 'tool-call', tool: 'b', name: 'sh', args: 'pwd' },
         ],
       },
       reply('a', 'A'),
       reply('b', 'B'),
-      { role: 'assistant', parts: [{ type: 'text', text: 'Still no.' }] },
+      {
+        role: 'assistant',
+        parts: [{ type: 'text', text: 'Still no.', ext: { protocol: 'openai', json: '{"refusal":true}' } }],
+      },
     ])
     expect(startOf(drive).input).toEqual([])
   })

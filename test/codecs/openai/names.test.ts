@@ -25,9 +25,11 @@ describe('the names of speakers', () => {
     const plain = SENT.map((message) => (message.name === 'bob' ? { ...message, content: 'four' } : message))
     expect(sent('chat', plain)).toMatchObject({ body: { messages: plain }, losses: [] })
     const system = [
+      { role: 'developer', content: 'first', name: 'rules' },
       ...SENT.slice(0, 2),
       { role: 'system', content: 'now', name: 'rules' },
-      { role: 'user', content: 'go' },
+      { role: 'user', content: 'go', name: 'ann' },
+      { role: 'user', content: 'on' },
     ]
     expect(sent('chat', system).body['messages']).toEqual(system)
   })
@@ -38,12 +40,13 @@ describe('the names of speakers', () => {
     expect(losses).toEqual(SENT.map(() => ['dropped', 'part.ext', 'openai']))
   })
 
-  test('are texts, and none without content', () => {
+  test('are texts, and need no content', () => {
     expect(errorOf(ask({ messages: [{ role: 'user', content: 'hi', name: 5 }] }))).toMatchObject({
       message: 'messages[0].name must be a string.',
       param: 'messages[0].name',
     })
-    const start = ask({ messages: [{ role: 'user', content: '', name: 'ann' }] }).commands[0] as TurnStart
-    expect(start.input).toEqual([])
+    expect(sent('chat', [{ role: 'user', content: '', name: 'ann' }]).body['messages']).toEqual([
+      { role: 'user', content: '', name: 'ann' },
+    ])
   })
 })

@@ -12,9 +12,9 @@ import {
   type Usage,
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
-import { partLoss } from '../../part-loss.ts'
-import { assistantJson, cited } from '../messages.ts'
+import { cited } from '../read-messages.ts'
 import { stopOf } from '../stops.ts'
+import type { MessageWriter } from '../write-messages.ts'
 import type { CallPiece, Said } from './chunks.ts'
 import { CHUNKS } from './deltas.ts'
 
@@ -34,7 +34,7 @@ export class ChatAnswer implements ModelAnswer {
   readonly #ports: BackPorts
   readonly #report: (loss: Loss) => void
   readonly #chunks = new DeltaReader<Said>(CHUNKS)
-  readonly #executorOf: (name: string) => ModelCall['executor']
+  readonly #writer: MessageWriter
   readonly #calls: OpenCall[] = []
   over = false
   usage: Usage | undefined
@@ -44,17 +44,12 @@ export class ChatAnswer implements ModelAnswer {
   /** All of its text, reasoning and sources so far. */
   readonly #spoken = { text: '', reasoning: '', citations: [] as Citation[] }
 
-  /** `executorOf` says who runs the tool of a name. */
-  constructor(
-    turn: Id,
-    ports: BackPorts,
-    report: (loss: Loss) => void,
-    executorOf: (name: string) => ModelCall['executor'],
-  ) {
+  /** `writer` knows the client's tools, and writes the answer for the next request. */
+  constructor(turn: Id, ports: BackPorts, report: (loss: Loss) => void, writer: MessageWriter) {
     this.#turn = turn
     this.#ports = ports
     this.#report = report
-    this.#executorOf = executorOf
+    this.#writer = writer
   }
 
   get calls(): readonly ModelCall[] {
@@ -84,7 +79,7 @@ export class ChatAnswer implements ModelAnswer {
   }
 
   write(): readonly JsonText[] {
-    return [assistantJson(this.#parts, partLoss(this.#report))]
+    return [this.#writer.answer(this.#parts)]
   }
 
   /** Its text and calls, as the parts of a message. */
@@ -158,7 +153,7 @@ export class ChatAnswer implements ModelAnswer {
 
   #begin({ index, id, name = '' }: CallPiece): ModelCall {
     const turn = this.#turn
-    const executor = this.#executorOf(name)
+    const executor = this.#writer.executorOf(name)
     const used = this.#calls.some(({ call }) => call.tool === id)
     const tool = id === undefined || used ? `call_${this.#ports.newId()}` : id
     const call = { tool, name, args: '', executor }

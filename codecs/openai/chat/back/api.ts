@@ -1,10 +1,11 @@
-import { type CallResult, flatToolName, type ModelApi } from '../../../../src/codec-kit/index.ts'
+import type { CallResult, ModelApi } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Command, Fault, JsonText, Part, TurnStart } from '../../../../src/model/index.ts'
+import { DeclaredTools } from '../../declared-tools.ts'
 import { faultOfError } from '../../errors.ts'
 import type { Options } from '../../options.ts'
 import { partLoss, type Report } from '../../part-loss.ts'
-import { messageJsons, resultJson } from '../messages.ts'
+import { MessageWriter } from '../write-messages.ts'
 import { ChatAnswer } from './answer.ts'
 import { messagesOf, requestBody } from './request.ts'
 
@@ -15,24 +16,23 @@ export class ChatApi implements ModelApi {
   readonly #options: Options
   readonly #ports: BackPorts
   readonly #report: Report
-  /** The names of the client's tools, as they are on the wire. */
-  readonly #tools: ReadonlySet<string>
+  readonly #writer: MessageWriter
 
   constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: Report) {
     this.#start = start
     this.#options = options
     this.#ports = ports
     this.#report = report
-    this.#tools = new Set(start.clientTools?.map(flatToolName))
-    this.beginning = messagesOf(start, report)
+    this.#writer = new MessageWriter(new DeclaredTools(start.clientTools), partLoss(report))
+    this.beginning = messagesOf(start, this.#writer)
   }
 
   input(parts: readonly Part[]): readonly JsonText[] {
-    return messageJsons({ role: 'user', parts }, partLoss(this.#report))
+    return this.#writer.message({ role: 'user', parts })
   }
 
   results(results: readonly CallResult[]): readonly JsonText[] {
-    return results.map((result) => resultJson(result, partLoss(this.#report)))
+    return results.map((result) => this.#writer.result(result))
   }
 
   request(conversation: readonly JsonText[], report: Report): { path: string; body: string } {
@@ -40,8 +40,7 @@ export class ChatApi implements ModelApi {
   }
 
   answer(): ChatAnswer {
-    const executorOf = (name: string) => (this.#tools.has(name) ? 'client' : 'agent')
-    return new ChatAnswer(this.#start.turn, this.#ports, this.#report, executorOf)
+    return new ChatAnswer(this.#start.turn, this.#ports, this.#report, this.#writer)
   }
 
   refusal(body: string, status: number): Fault {

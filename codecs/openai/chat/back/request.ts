@@ -1,6 +1,8 @@
-import { answeredHistory, flatToolName, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
+import { answeredHistory, flatToolName, messageLine, weakened, withFurther } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
+  type Ext,
+  elements,
   type JsonText,
   member,
   object,
@@ -11,20 +13,24 @@ import {
 } from '../../../../src/model/index.ts'
 import { effortOf } from '../../effort.ts'
 import { chatFormat } from '../../formats.ts'
+import { isStrange, ownOf } from '../../further.ts'
 import type { Options } from '../../options.ts'
-import { partLoss, type Report } from '../../part-loss.ts'
+import type { Report } from '../../part-loss.ts'
 import { chatExt } from '../../request-ext.ts'
 import { userEntry } from '../../user.ts'
 import { ownExt, ownMember } from '../../wire.ts'
-import { messageJsons } from '../messages.ts'
+import type { MessageWriter } from '../write-messages.ts'
+
+type Start = TurnStart & { ext?: Ext }
 
 /** The messages of a request: the system prompt, the conversation before, and the input. */
-export function messagesOf({ options, history = [], input }: TurnStart, report: Report): JsonText[] {
-  const lost = partLoss(report)
+export function messagesOf({ options, history = [], input, ext }: Start, writer: MessageWriter): JsonText[] {
   const { systemPrompt } = options
-  const system = systemPrompt === undefined ? [] : messageJsons(message('system', systemPrompt), lost)
-  const before = answeredHistory(history, input).flatMap((said) => messageJsons(said, lost))
-  return [...system, ...before, ...messageJsons({ role: 'user', parts: input }, lost)]
+  const own = ownMember(ext, 'messages')
+  const said = systemPrompt === undefined ? [] : writer.message(message('system', systemPrompt))
+  const system = own === undefined ? said : elements(own)
+  const before = answeredHistory(history, input).flatMap((said) => writer.message(said))
+  return [...system, ...before, ...writer.message({ role: 'user', parts: input })]
 }
 
 function message(role: 'system', text: string): { role: 'system'; parts: Part[] } {
@@ -32,12 +38,7 @@ function message(role: 'system', text: string): { role: 'system'; parts: Part[] 
 }
 
 /** The body of one request. `messages` are those of the whole conversation so far. */
-export function requestBody(
-  start: TurnStart & { ext?: { protocol: string; json: JsonText } },
-  settings: Options,
-  messages: readonly JsonText[],
-  report: Report,
-): string {
+export function requestBody(start: Start, settings: Options, messages: readonly JsonText[], report: Report): string {
   const { options, clientTools = [] } = start
   const own = chatExt(start.ext, report)
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
@@ -47,7 +48,7 @@ export function requestBody(
       ['model', quote(options.model ?? settings.model ?? 'default')],
       ['messages', `[${messages.join(',')}]`],
       ['stream', 'true'],
-      ['stream_options', settings.stream_usage === false ? undefined : '{"include_usage":true}'],
+      ['stream_options', streamJson(settings, member(own ?? '', 'stream_options'))],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
       ['tool_choice', member(own ?? '', 'tool_choice') ?? choiceJson(options.toolChoice)],
       ['parallel_tool_calls', json(options.parallelTools)],
@@ -61,6 +62,11 @@ export function requestBody(
     ],
     own,
   )
+}
+
+/** The wish for a count of tokens, and what a client of this API says besides. */
+function streamJson({ stream_usage: usage }: Options, own: JsonText | undefined): JsonText | undefined {
+  return usage === false ? own : withFurther('{"include_usage":true}', own)
 }
 
 function json(value: unknown): JsonText | undefined {
@@ -90,6 +96,11 @@ function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
     if (own === undefined) report(weakened('start.clientTools', tool.name))
     return own
   }
+  if (isStrange(tool, 'chat')) report(weakened('start.clientTools', tool.name))
+  return withFurther(ownToolJson(tool), ownOf(tool, 'chat'))
+}
+
+function ownToolJson(tool: ClientTool): JsonText {
   const common = [
     ['name', quote(flatToolName(tool))],
     ['description', tool.description === undefined ? undefined : quote(tool.description)],

@@ -4,6 +4,7 @@ import {
   answerFormat,
   count,
   flag,
+  furtherMembers,
   jsonSchema,
   maybe,
   namedValues,
@@ -27,12 +28,12 @@ import {
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest, wrongRequest } from '../../errors.ts'
-import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
+import { conversation, richSystem, strayResult, systemPromptOf } from '../../front/conversation.ts'
 import { PASSED_BY_BOTH } from '../../passed.ts'
 import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
-import { type ReadMessage, readMessage } from '../messages.ts'
-import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
+import { type ReadMessage, readMessage } from '../read-messages.ts'
+import { choice, isWholeChoice, readTools, tool, toolChoiceOf } from './tools.ts'
 
 /** A request as it was read: the conversation before its input, its input, and the form of its answer. */
 export interface ChatRequest extends StartRequest {
@@ -93,7 +94,8 @@ export function readRequest(body: string): ChatRequest | Fault {
   const checked = v.safeParse(Request, value)
   if (!checked.success) return wrongRequest(wrongMember(checked.issues[0]))
   const read = checked.output
-  const messages = elements(member(body, 'messages')!).map(readMessage)
+  const raws = elements(member(body, 'messages')!)
+  const messages = raws.map(readMessage)
   const wrong = messages.find((message) => 'wrong' in message)
   if (wrong && 'wrong' in wrong) return wrongRequest(wrong)
   const said = messages as Exclude<ReadMessage, { wrong: string }>[]
@@ -106,13 +108,13 @@ export function readRequest(body: string): ChatRequest | Fault {
     model: read.model,
     agent,
     user: userOf(read),
-    ...conversation(said),
+    ...conversation(said, 'chat'),
     options: optionsOf(read, body, ofModel, systemPromptOf(said)),
     tools,
     session: read.prompt_cache_key ?? undefined,
     streams: read.stream === true,
     countsUsage: read.stream_options?.include_usage === true,
-    ext: toExt(extOf(body, read)),
+    ext: toExt(extOf(body, read, richSystem(said, raws))),
   }
 }
 
@@ -142,13 +144,20 @@ function outputSchemaOf({ response_format: format }: Read, body: string): JsonTe
   return member(member(member(body, 'response_format')!, 'json_schema')!, 'schema')
 }
 
-/** The members without a place in the model. Of a `response_format` the schema has one, its name and kind have not. */
-function extOf(body: string, read: Read): JsonText | undefined {
-  const { response_format: format, tool_choice: given } = read
-  const allowed = typeof given === 'object' && given?.type === 'allowed_tools'
+/** The stream to the client is the gateway's own. */
+const STREAM = { include_usage: true, include_obfuscation: true } as const
+
+/**
+ * The members without a place in the model. Of a `response_format` the schema has one, its name and kind have not.
+ * `messages` are the system messages at the beginning, where they are more than text.
+ */
+function extOf(body: string, read: Read, messages: JsonText | undefined): JsonText | undefined {
+  const { response_format: format, tool_choice: given, stream_options: stream } = read
   const json = object([
+    ['messages', messages],
     ...(format && format.type !== 'text' ? [['response_format', member(body, 'response_format')] as const] : []),
-    ...(allowed ? [['tool_choice', member(body, 'tool_choice')] as const] : []),
+    ['tool_choice', isWholeChoice(given) ? undefined : member(body, 'tool_choice')],
+    ['stream_options', stream ? furtherMembers(member(body, 'stream_options')!, stream, STREAM) : undefined],
     otherUser(body, read),
     ...members(rest(body, KNOWN) ?? '{}'),
   ])

@@ -1,16 +1,23 @@
 import * as v from 'valibot'
-import { flag, jsonSchema, maybe, record, text } from '../../../../src/codec-kit/index.ts'
+import {
+  flag,
+  furtherMembers,
+  jsonSchema,
+  type KnownMembers,
+  maybe,
+  record,
+  text,
+} from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
   type Fault,
   type JsonText,
   member,
-  object,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
-import { toExt } from '../../wire.ts'
+import { entriesExt, toExt } from '../../wire.ts'
 
 const CHOICES = ['auto', 'none', 'required'] as const
 const named = record({ name: text }, 'must be an object with a name')
@@ -48,6 +55,15 @@ export function toolChoiceOf(given: v.InferOutput<typeof choice> | null | undefi
   return given.type === 'custom' ? { tool: (given.custom as { name: string }).name } : undefined
 }
 
+const NAMED: KnownMembers = { name: true }
+
+/** True for a choice that has no more than its option, or none. */
+export function isWholeChoice(given: v.InferOutput<typeof choice> | null | undefined): boolean {
+  if (given == null || typeof given === 'string') return true
+  if (given.type === 'allowed_tools') return false
+  return furtherMembers(JSON.stringify(given), given, { type: true, function: NAMED, custom: NAMED }) === undefined
+}
+
 /** The tools of a request; `json` is the list as it was sent. */
 export function readTools(
   tools: readonly v.InferOutput<typeof tool>[] | null | undefined,
@@ -64,23 +80,33 @@ export function readTools(
   return read
 }
 
-function readTool(
-  { type, function: called, custom }: v.InferOutput<typeof tool>,
-  raw: JsonText,
-): ClientTool | undefined {
+const CALLED: KnownMembers = { name: true, description: true }
+const TOOL: KnownMembers = {
+  type: true,
+  function: { ...CALLED, parameters: true, strict: true },
+  custom: { ...CALLED, format: true },
+}
+
+function readTool(given: v.InferOutput<typeof tool>, raw: JsonText): ClientTool | undefined {
+  const { type, function: called, custom } = given
+  const chat = furtherMembers(raw, given, TOOL)
   if (type === 'function' && called) {
     const schema = member(member(raw, 'function')!, 'parameters')
+    const ext = entriesExt([['chat', chat]])
     return {
       name: called.name,
       ...(called.description != null && { description: called.description }),
       ...(schema !== undefined && schema !== 'null' && { schema }),
       ...(called.strict != null && { strict: called.strict }),
+      ...(ext && { ext }),
     }
   }
   if (type === 'custom' && custom) {
     const { name, description } = custom
-    const format = member(member(raw, 'custom')!, 'format')
-    const ext = format === undefined ? undefined : toExt(object([['format', format]]))
+    const ext = entriesExt([
+      ['format', member(member(raw, 'custom')!, 'format')],
+      ['chat', chat],
+    ])
     return { name, kind: 'custom', ...(description != null && { description }), ...(ext && { ext }) }
   }
   // Tools of the provider are named by their type.

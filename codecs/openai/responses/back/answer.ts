@@ -15,11 +15,11 @@ import {
   type Stop,
   type Usage,
 } from '../../../../src/model/index.ts'
+import type { DeclaredTools } from '../../declared-tools.ts'
 import { faultOfError } from '../../errors.ts'
 import { isFilled } from '../../part-loss.ts'
 import { PROTOCOL } from '../../wire.ts'
 import { stopOfIncomplete } from '../stops.ts'
-import type { DeclaredTools } from '../tools.ts'
 import { readUsage } from '../usage.ts'
 import { ClientCalls } from './client-calls.ts'
 import { EVENTS } from './deltas.ts'

@@ -1,7 +1,7 @@
 import { flatToolName, type ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Id } from '../../../../src/model/index.ts'
-import type { DeclaredTools } from '../tools.ts'
+import type { DeclaredTools } from '../../declared-tools.ts'
 import type { Item } from './events.ts'
 
 /** Calls of tools that the gateway's client may have declared, by their place in the output. */

@@ -1,6 +1,7 @@
-import { messageLine, weakened } from '../../../../src/codec-kit/index.ts'
+import { messageLine, weakened, withFurther } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
+  elements,
   type JsonText,
   member,
   members,
@@ -11,6 +12,7 @@ import {
 } from '../../../../src/model/index.ts'
 import { effortOf } from '../../effort.ts'
 import { responseFormat } from '../../formats.ts'
+import { GROUP, isStrange, ownOf } from '../../further.ts'
 import type { Options } from '../../options.ts'
 import type { Report } from '../../part-loss.ts'
 import { responsesExt } from '../../request-ext.ts'
@@ -26,13 +28,14 @@ export function requestBody(
 ): string {
   const { options, clientTools = [] } = start
   const own = responsesExt(start.ext, report)
+  const system = member(own, 'input')
   const effort = effortOf(options, settings, report)
   const tools = toolsJson(clientTools, report)
   return messageLine(
     [
       ['model', quote(options.model ?? settings.model ?? 'default')],
-      ['instructions', options.systemPrompt === undefined ? undefined : quote(options.systemPrompt)],
-      ['input', `[${input.join(',')}]`],
+      ['instructions', system === undefined ? promptJson(options) : undefined],
+      ['input', `[${[...elements(system ?? '[]'), ...input].join(',')}]`],
       ['stream', 'true'],
       // The conversation comes with each request, so the server need not keep it.
       ['store', settings.store === true ? 'true' : 'false'],
@@ -53,6 +56,10 @@ export function requestBody(
 
 /** Models that reason give their reasoning in a form that goes back with the next request; others refuse the wish. */
 const ENCRYPTED = '["reasoning.encrypted_content"]'
+
+function promptJson({ systemPrompt }: TurnOptions): JsonText | undefined {
+  return systemPrompt === undefined ? undefined : quote(systemPrompt)
+}
 
 function json(value: unknown): JsonText | undefined {
   return value === undefined ? undefined : JSON.stringify(value)
@@ -100,12 +107,14 @@ function toolsJson(tools: readonly ClientTool[], report: Report): JsonText[] {
 }
 
 function groupJson(name: string, inner: readonly JsonText[], tools: readonly ClientTool[]): JsonText {
-  const first = tools.find(({ namespace, ext }) => namespace === name && ownMember(ext, 'group') !== undefined)
+  const first = tools.find(({ namespace, ext }) => namespace === name && ownMember(ext, GROUP) !== undefined)
+  const own = ownMember(first?.ext, GROUP) ?? '{}'
   return object([
     ['type', '"namespace"'],
     ['name', quote(name)],
-    ['description', ownMember(first?.ext, 'group') ?? '""'],
+    ['description', member(own, 'description') ?? '""'],
     ['tools', `[${inner.join(',')}]`],
+    ...members(own).filter(([key]) => key !== 'description'),
   ])
 }
 
@@ -115,6 +124,11 @@ function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
     if (own === undefined) report(weakened('start.clientTools', tool.name))
     return own
   }
+  if (isStrange(tool, 'responses')) report(weakened('start.clientTools', tool.name))
+  return withFurther(ownToolJson(tool), ownOf(tool, 'responses'))
+}
+
+function ownToolJson(tool: ClientTool): JsonText {
   const custom = tool.kind === 'custom'
   return object([
     ['type', custom ? '"custom"' : '"function"'],

@@ -29,7 +29,7 @@ export const OWN = {
   background: maybe(flag),
   store: maybe(flag),
   previous_response_id: maybe(text),
-  conversation: maybe(v.union([text, record({ id: text })], 'must be the id of a conversation')),
+  conversation: maybe(v.union([text, v.strictObject({ id: text })], 'must be the id of a conversation')),
   n: maybe(v.literal(1, 'must be 1: an agent gives one answer')),
   tools: maybe(v.array(tool, 'must be an array')),
   tool_choice: maybe(choice),

@@ -9,8 +9,8 @@ import {
   type TurnView,
   textOf,
 } from '../../../../src/model/index.ts'
+import type { DeclaredTools } from '../../declared-tools.ts'
 import { approvalId, itemId, type ResponseRef } from '../ids.ts'
-import type { DeclaredTools } from '../tools.ts'
 import type { Output } from './output.ts'
 
 /** Calls as items: those that the agent has run itself, and what a parked turn asks of its client. */

@@ -13,11 +13,11 @@ import {
   parseObject,
   quote,
 } from '../../../../src/model/index.ts'
+import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, invalidRequest } from '../../errors.ts'
 import { partLoss } from '../../part-loss.ts'
 import { inputItemId, type ResponseRef, responseOf } from '../ids.ts'
 import { ItemWriter } from '../items.ts'
-import { DeclaredTools } from '../tools.ts'
 import { readEcho } from './echo.ts'
 import { unknownResponse, WHOLE } from './stored.ts'
 

@@ -1,4 +1,10 @@
-import { flatToolName, type ParkedAnswer, type ParkedCall } from '../../../../src/codec-kit/index.ts'
+import {
+  flatToolName,
+  furtherMembers,
+  type KnownMembers,
+  type ParkedAnswer,
+  type ParkedCall,
+} from '../../../../src/codec-kit/index.ts'
 import {
   elements,
   isRecord,
@@ -12,6 +18,7 @@ import {
   type Role,
 } from '../../../../src/model/index.ts'
 import type { WrongContent } from '../../content.ts'
+import { MESSAGES, withOwn } from '../../further.ts'
 import { toExt } from '../../wire.ts'
 import { readContent } from '../content.ts'
 import { approvalOf } from '../ids.ts'
@@ -46,8 +53,8 @@ const ROLES: Readonly<Record<string, Role>> = {
 
 const READERS: Readonly<Record<string, Reader>> = {
   message: readMessage,
-  function_call: (item) => readCall(item, 'arguments'),
-  custom_tool_call: (item) => readCall(item, 'input'),
+  function_call: (item, json) => readCall(item, json, 'arguments'),
+  custom_tool_call: (item, json) => readCall(item, json, 'input'),
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
   reasoning: readReasoning,
@@ -94,16 +101,33 @@ function readMessage(item: Fields, json: JsonText): ReadItem {
   const role = typeof item['role'] === 'string' && Object.hasOwn(ROLES, item['role']) ? ROLES[item['role']] : undefined
   if (!role) return wrong(`has no role of: ${Object.keys(ROLES).join(', ')}`, '.role')
   const parts = readContent(member(json, 'content'))
-  return 'wrong' in parts ? wrongContent(parts, 'content') : said(role, parts)
+  if ('wrong' in parts) return wrongContent(parts, 'content')
+  return said(role, MESSAGES.responses.begin(parts, furtherMembers(json, item, MESSAGE)))
 }
 
-function readCall(item: Fields, given: 'arguments' | 'input'): ReadItem {
+/** The members of each type of item that are read; its id and status are names within an earlier response. */
+const ITEM_HEAD: KnownMembers = { type: true, id: true, status: true }
+const MESSAGE: KnownMembers = { ...ITEM_HEAD, role: true, content: true }
+const CALL: KnownMembers = { ...ITEM_HEAD, call_id: true, name: true, namespace: true, arguments: true, input: true }
+const OWN_CALL: KnownMembers = {
+  ...ITEM_HEAD,
+  name: true,
+  arguments: true,
+  output: true,
+  error: true,
+  server_label: true,
+  approval_request_id: true,
+}
+const OUTPUT: KnownMembers = { ...ITEM_HEAD, call_id: true, output: true }
+const REASONING: KnownMembers = { ...ITEM_HEAD, summary: true, content: true, encrypted_content: true }
+
+function readCall(item: Fields, json: JsonText, given: 'arguments' | 'input'): ReadItem {
   const { call_id: tool, name, namespace, [given]: args } = item
   if (typeof tool !== 'string') return wrong('must be the id of a call', '.call_id')
   if (typeof name !== 'string') return wrong('must be the name of a tool', '.name')
   if (typeof args !== 'string') return wrong('must be a string', `.${given}`)
   const flat = flatToolName({ name, ...(typeof namespace === 'string' && { namespace }) })
-  return said('assistant', [{ type: 'tool-call', tool, name: flat, args }])
+  return said('assistant', [withOwn({ type: 'tool-call', tool, name: flat, args }, 'responses', json, item, CALL)])
 }
 
 function readOutput(item: Fields, json: JsonText): ReadItem {
@@ -111,7 +135,8 @@ function readOutput(item: Fields, json: JsonText): ReadItem {
   if (typeof tool !== 'string') return wrong('must be the id of a call', '.call_id')
   const parts = readContent(member(json, 'output'))
   if ('wrong' in parts) return wrongContent(parts, 'output')
-  return said('tool', [{ type: 'tool-reply', tool, status: 'ok', parts }])
+  const reply: Part = { type: 'tool-reply', tool, status: 'ok', parts }
+  return said('tool', [withOwn(reply, 'responses', json, item, OUTPUT)])
 }
 
 /** Its encrypted form is what a server needs; its other members go back as they came. */
@@ -120,7 +145,8 @@ function readReasoning(item: Fields, json: JsonText): ReadItem {
   const text = [...texts(summary), ...texts(content)].join('\n\n')
   const ext = toExt(object(['id', 'summary', 'content'].map((key) => [key, member(json, key)] as const)))!
   const seal = typeof encrypted === 'string' && encrypted !== '' ? { seal: sealOf(encrypted) } : {}
-  return said('assistant', [{ type: 'reasoning', text, ...seal, ext }])
+  const part: Part = { type: 'reasoning', text, ...seal, ext }
+  return said('assistant', [withOwn(part, 'responses', json, item, REASONING)])
 }
 
 function texts(list: unknown): string[] {
@@ -129,7 +155,7 @@ function texts(list: unknown): string[] {
 }
 
 /** A call of a tool that an agent has run itself: the call and its result. */
-function readOwnCall(item: Fields): ReadItem {
+function readOwnCall(item: Fields, json: JsonText): ReadItem {
   const { id, name, arguments: args, output, error } = item
   if (typeof id !== 'string' || typeof name !== 'string' || typeof args !== 'string') {
     return wrong('must have an id, a name and arguments', '')
@@ -139,7 +165,7 @@ function readOwnCall(item: Fields): ReadItem {
   const text = typeof result === 'string' ? result : JSON.stringify(result)
   const parts: Part[] = text === '' ? [] : [{ type: 'text', text }]
   return said('assistant', [
-    { type: 'tool-call', tool: id, name, args },
+    withOwn({ type: 'tool-call', tool: id, name, args }, 'responses', json, item, OWN_CALL),
     { type: 'tool-reply', tool: id, status: failed ? 'error' : 'ok', parts },
   ])
 }
@@ -156,11 +182,11 @@ function readApproval(item: Fields): ReadItem {
 
 /** Items of one author that follow each other are one message: servers want the calls of an answer together. */
 export function merged(items: readonly { role: Role; parts: readonly Part[] }[]): Message[] {
-  const messages: { role: Role; parts: Part[] }[] = []
+  const messages: { role: Role; items: (readonly Part[])[] }[] = []
   for (const { role, parts } of items) {
     const last = messages.at(-1)
-    if (last?.role === role && (role === 'assistant' || role === 'tool')) last.parts.push(...parts)
-    else messages.push({ role, parts: [...parts] })
+    if (last?.role === role && (role === 'assistant' || role === 'tool')) last.items.push(parts)
+    else messages.push({ role, items: [parts] })
   }
-  return messages
+  return messages.map(({ role, items }) => ({ role, parts: MESSAGES.responses.join(items) }))
 }

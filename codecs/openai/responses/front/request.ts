@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import {
   agentOf,
+  furtherMembers,
   type ParkedAnswer,
   type ParkedCall,
   type StartRequest,
@@ -19,7 +20,7 @@ import {
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest, wrongRequest } from '../../errors.ts'
-import { conversation, systemPromptOf } from '../../front/conversation.ts'
+import { conversation, richSystem, systemPromptOf } from '../../front/conversation.ts'
 import { splitExt } from '../../request-ext.ts'
 import { otherUser, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
@@ -28,7 +29,7 @@ import { OWN, type Read, Request } from './body.ts'
 import { repeatedOf } from './echo.ts'
 import { type Input, readInput } from './input.ts'
 import { merged } from './items.ts'
-import { toolChoiceOf, toolsOf } from './tools.ts'
+import { isWholeChoice, toolChoiceOf, toolsOf } from './tools.ts'
 
 /** A request as it was read. */
 export interface ResponsesRequest extends StartRequest {
@@ -65,7 +66,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
   return {
     agent,
     user: userOf(read),
-    ...conversation(messages),
+    ...conversation(messages, 'responses'),
     answers: input.answers,
     open: input.open,
     after,
@@ -78,7 +79,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     stored: read.store !== false,
     repeated: repeatedOf(body),
     raw: input.raw,
-    ext: toExt(splitExt(extJson(body, read))),
+    ext: toExt(splitExt(extJson(body, read, richSystem(messages, input.raw.system)))),
   }
 }
 
@@ -127,14 +128,21 @@ function outputSchemaOf({ text: said }: Read, body: string): JsonText | undefine
 }
 
 const EFFORT: ReadonlySet<string> = new Set(['effort'])
+/** The stream to the client is the gateway's own. */
+const STREAM = { include_obfuscation: true } as const
 
-/** The members that no option has all of, and those without a place. */
-function extJson(body: string, read: Read): JsonText {
-  const { tool_choice: given, reasoning } = read
-  const among = given != null && toolChoiceOf(given) === undefined
+/**
+ * The members that no option has all of, and those without a place. `system` are the system messages at the beginning,
+ * where they are more than text: then the instructions are apart from them.
+ */
+function extJson(body: string, read: Read, system: JsonText | undefined): JsonText {
+  const { tool_choice: given, reasoning, stream_options: stream } = read
   return object([
-    ['tool_choice', among ? member(body, 'tool_choice') : undefined],
+    ['input', system],
+    ['instructions', system === undefined ? undefined : member(body, 'instructions')],
+    ['tool_choice', isWholeChoice(given) ? undefined : member(body, 'tool_choice')],
     ['reasoning', reasoning == null ? undefined : rest(member(body, 'reasoning')!, EFFORT)],
+    ['stream_options', stream ? furtherMembers(member(body, 'stream_options')!, stream, STREAM) : undefined],
     otherUser(body, read),
     ...members(rest(body, KNOWN) ?? '{}'),
   ])

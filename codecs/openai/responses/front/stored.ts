@@ -12,9 +12,9 @@ import {
   type TurnReply,
   type TurnView,
 } from '../../../../src/model/index.ts'
+import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, invalidRequest } from '../../errors.ts'
 import { type ResponseRef, responseOf } from '../ids.ts'
-import { DeclaredTools } from '../tools.ts'
 import { declaredIn, NO_ECHO, readEcho } from './echo.ts'
 import { responseJson } from './envelope.ts'
 import { reportLosses } from './losses.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, jsonSchema, maybe, record, text, wrongMember } from '../../../../src/codec-kit/index.ts'
+import { flag, furtherMembers, jsonSchema, maybe, record, text, wrongMember } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -8,9 +8,11 @@ import {
   member,
   object,
   parse,
+  rest,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { wrongRequest } from '../../errors.ts'
+import { GROUP } from '../../further.ts'
 import { entriesExt, toExt } from '../../wire.ts'
 
 const named = v.pipe(text, v.minLength(1, 'must not be empty'))
@@ -52,6 +54,13 @@ export function toolChoiceOf(given: v.InferOutput<typeof choice> | null | undefi
   return (type === 'function' || type === 'custom') && name !== undefined ? { tool: name } : undefined
 }
 
+/** True for a choice that has no more than its option, or none. */
+export function isWholeChoice(given: v.InferOutput<typeof choice> | null | undefined): boolean {
+  if (given == null || typeof given === 'string') return true
+  if (toolChoiceOf(given) === undefined) return false
+  return furtherMembers(JSON.stringify(given), given, { type: true, name: true }) === undefined
+}
+
 /** Reads tools that `tool` has accepted, raw. */
 export function toolsOf(json: JsonText | undefined): ClientTool[] {
   return elements(json ?? '[]').flatMap(readTool)
@@ -69,18 +78,26 @@ function readTool(raw: JsonText): ClientTool[] {
   if (type === 'function' || type === 'custom') return [declared(raw)]
   // A server of Chat Completions knows no such tools.
   if (type !== 'namespace') return [{ name: type, kind: 'hosted', ext: entriesExt([['responses', raw]])! }]
-  const description = member(raw, 'description')
-  return elements(member(raw, 'tools')!).map((inner) => ({ ...declared(inner, description), namespace: name }))
+  const group = rest(raw, OF_GROUP)
+  return elements(member(raw, 'tools')!).map((inner) => ({ ...declared(inner, group), namespace: name }))
 }
 
-/** A tool; `description` is that of its group, raw. */
-function declared(raw: JsonText, description?: JsonText): ClientTool {
+/** The members of a group of tools that are read. */
+const OF_GROUP: ReadonlySet<string> = new Set(['type', 'name', 'tools'])
+
+const NAMED = { type: true, name: true, description: true } as const
+const FUNCTION = { ...NAMED, parameters: true, strict: true } as const
+const CUSTOM = { ...NAMED, format: true } as const
+
+/** A tool; `group` are the members that its group has besides its name, raw. */
+function declared(raw: JsonText, group?: JsonText): ClientTool {
   const given = parse(raw) as { type: string; name: string; description?: string | null; strict?: boolean | null }
   const custom = given.type === 'custom'
   const schema = member(raw, 'parameters')
   const ext = object([
-    ['group', description],
+    [GROUP, group],
     ['format', custom ? member(raw, 'format') : undefined],
+    ['responses', furtherMembers(raw, given, custom ? CUSTOM : FUNCTION)],
   ])
   return {
     name: given.name,

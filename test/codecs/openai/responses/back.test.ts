@@ -73,7 +73,7 @@ describe('a request', () => {
         },
         clientTools: [
           { name: 'ls', description: 'lists', schema: '{"type":"object"}', strict: true },
-          { name: 'read', namespace: 'fs', ext: { protocol: 'openai', json: '{"group":"files"}' } },
+          { name: 'read', namespace: 'fs', ext: { protocol: 'openai', json: '{"group":{"description":"files"}}' } },
           { name: 'patch', kind: 'custom', ext: { protocol: 'openai', json: '{"format":{"type":"text"}}' } },
           { name: 'write', namespace: 'fs', kind: 'custom' },
           { name: 'web_search', kind: 'hosted', ext: { protocol: 'openai', json: '{"type":"web_search"}' } },
@@ -194,7 +194,11 @@ describe('a request', () => {
       { type: 'file', base64: 'QUJD' },
       { type: 'data', json: '{"type":"input_x","a":1.0}' },
       { type: 'data', json: '[1.0]' },
-      { type: 'text', text: 'cached', ext: { protocol: 'openai', json: '{"prompt_cache_breakpoint":{}}' } },
+      {
+        type: 'text',
+        text: 'cached',
+        ext: { protocol: 'openai', json: '{"responses":{"prompt_cache_breakpoint":{}}}' },
+      },
       { type: 'text', text: 'marked', ext: { protocol: 'anthropic', json: '{}' } },
       { type: 'audio', url: 'https://x/c.mp3' },
       { type: 'diff', path: 'a', before: null, after: 'b' },

@@ -212,9 +212,14 @@ describe('a request', () => {
         name: 'read',
         namespace: 'fs',
         schema: '{"type":"object"}',
-        ext: { protocol: 'openai', json: '{"group":"files"}' },
+        ext: { protocol: 'openai', json: '{"group":{"description":"files"}}' },
       },
-      { name: 'write', namespace: 'fs', kind: 'custom', ext: { protocol: 'openai', json: '{"group":"files"}' } },
+      {
+        name: 'write',
+        namespace: 'fs',
+        kind: 'custom',
+        ext: { protocol: 'openai', json: '{"group":{"description":"files"}}' },
+      },
       {
         name: 'web_search',
         kind: 'hosted',
@@ -248,7 +253,7 @@ describe('a request', () => {
       { type: 'file', mime: 'application/pdf', base64: 'QUJD' },
       { type: 'file', base64: 'QUJD' },
       { type: 'text', text: 'b' },
-      { type: 'text', text: 'no' },
+      { type: 'text', text: 'no', ext: { protocol: 'openai', json: '{"refusal":true}' } },
       { type: 'data', json: '{"type":"input_x","a":1}' },
     ])
   })

@@ -1,5 +1,5 @@
-import { flatToolName } from '../../../src/codec-kit/index.ts'
-import type { ClientTool } from '../../../src/model/index.ts'
+import { flatToolName } from '../../src/codec-kit/index.ts'
+import type { ClientTool } from '../../src/model/index.ts'
 
 /** The client's tools by the name that calls of them have in the model: that of their group is part of it. */
 export class DeclaredTools {

@@ -1,0 +1,354 @@
+/**
+ * Members that no codec knows, at every place of a request: a server of the same API gets them where they were, and
+ * towards any other server they are a loss.
+ */
+import { describe, expect, test } from 'vitest'
+import { codec as anthropic } from '../../codecs/anthropic/index.ts'
+import { codec as openai } from '../../codecs/openai/index.ts'
+import { callIdOf } from '../../src/codec-kit/index.ts'
+import type { Command, CommandOf, Loss, TurnStart } from '../../src/model/index.ts'
+import { driveBack, driveFront } from '../kit/drive.ts'
+
+type Api = 'chat' | 'responses' | 'messages'
+type Path = readonly (string | number)[]
+
+/** Digits that a parsed number would lose. */
+const VALUE = '{"n":1.0,"big":12345678901234567890}'
+const MEMBER = `"x_further":${VALUE}`
+const PLACEHOLDER = '"x_further":"?"'
+
+/** The id of a call that a turn waits for. */
+const ID = callIdOf('call_', { continuation: 't1.secret', at: 0 })
+const PIXEL = 'iVBORw0KGgo='
+const SCHEMA = { type: 'object', properties: { p: { type: 'string' } } }
+
+/** A request of each API that has something at every place that is read. */
+const REQUESTS: Readonly<Record<Api, object>> = {
+  chat: {
+    model: 'coder',
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'Be kind.' }] },
+      { role: 'developer', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
+          { type: 'input_audio', input_audio: { data: PIXEL, format: 'wav' } },
+          { type: 'file', file: { file_data: `data:application/pdf;base64,${PIXEL}`, filename: 'a.pdf' } },
+          { type: 'video_url', video_url: { url: 'https://v.example/' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I see' },
+          { type: 'refusal', refusal: 'No.' },
+        ],
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{}' } },
+          { id: 'c2', type: 'custom', custom: { name: 'sh', input: 'pwd' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: [{ type: 'text', text: 'a.txt' }] },
+      { role: 'tool', tool_call_id: 'c2', content: '/' },
+      { role: 'system', content: 'now' },
+      { role: 'assistant', content: 'Done.' },
+      { role: 'user', content: 'go' },
+      { role: 'user', content: [{ type: 'text', text: 'on' }] },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'ls', description: 'lists', parameters: SCHEMA, strict: true } },
+      {
+        type: 'custom',
+        custom: { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'a' } } },
+      },
+      { type: 'web_search', web_search: { size: 'low' } },
+    ],
+    tool_choice: { type: 'function', function: { name: 'ls' } },
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA } },
+    stream_options: { include_usage: true },
+  },
+  responses: {
+    model: 'coder',
+    instructions: 'Be kind.',
+    input: [
+      { role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'look' },
+          { type: 'input_image', image_url: `data:image/png;base64,${PIXEL}` },
+          { type: 'input_audio', input_audio: { data: PIXEL, format: 'wav' } },
+          { type: 'input_file', file_data: `data:application/pdf;base64,${PIXEL}`, filename: 'a.pdf' },
+          { type: 'input_video', url: 'https://v.example/' },
+        ],
+      },
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'I see', annotations: [] },
+          { type: 'refusal', refusal: 'No.' },
+        ],
+      },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'seal' },
+      { type: 'function_call', call_id: 'c1', name: 'ls', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'sh', input: 'pwd' },
+      { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'a.txt' }] },
+      { type: 'custom_tool_call_output', call_id: 'c2', output: '/' },
+      { type: 'mcp_call', id: 'mcp_1', name: 'read', arguments: '{}', output: 'b', server_label: 'agent' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.', annotations: [] }] },
+      { role: 'user', content: 'go' },
+      { role: 'user', content: [{ type: 'input_text', text: 'on' }] },
+    ],
+    tools: [
+      { type: 'function', name: 'ls', description: 'lists', parameters: SCHEMA, strict: false },
+      { type: 'custom', name: 'sh', format: { type: 'grammar', syntax: 'lark', definition: 'a' } },
+      {
+        type: 'namespace',
+        name: 'fs',
+        description: 'files',
+        tools: [{ type: 'function', name: 'read', parameters: SCHEMA, strict: false }],
+      },
+      { type: 'web_search', filters: { allowed: ['a.example'] } },
+    ],
+    tool_choice: { type: 'function', name: 'ls' },
+    text: { format: { type: 'json_schema', name: 'answer', schema: SCHEMA } },
+    reasoning: { effort: 'low' },
+    stream_options: { include_obfuscation: false },
+  },
+  messages: {
+    model: 'coder',
+    max_tokens: 100,
+    system: [{ type: 'text', text: 'Be kind.' }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PIXEL }, title: 'a' },
+          { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'b' } },
+          { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'c' }] },
+          { type: 'video', url: 'https://v.example/' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'hm', signature: 'seal' },
+          { type: 'redacted_thinking', data: 'hidden' },
+          { type: 'text', text: 'I see' },
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+          { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', url: 'u' }] },
+          { type: 'tool_use', id: 'c1', name: 'ls', input: { p: 'a' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'a.txt' }] }],
+      },
+      { role: 'assistant', content: 'Done.' },
+      { role: 'system', content: 'now' },
+      { role: 'user', content: 'go' },
+      { role: 'user', content: [{ type: 'text', text: 'on' }] },
+    ],
+    tools: [
+      { name: 'ls', description: 'lists', input_schema: SCHEMA, strict: true },
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate' } },
+    ],
+    tool_choice: { type: 'tool', name: 'ls' },
+    output_config: { effort: 'low', format: { type: 'json_schema', schema: SCHEMA } },
+    metadata: { user_id: 'ann' },
+  },
+}
+
+const CLIENTS = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' } as const
+const codecOf = (api: Api) => (api === 'messages' ? anthropic : openai) as typeof openai
+
+/** What a server of one API gets of a request of another one, and what is lost. */
+function sent(from: Api, to: Api, body: string): { body: string; losses: string[] } {
+  const front = driveFront(codecOf(from), { dialect: from, transport: 'http', method: 'POST', path: CLIENTS[from] })
+  front.feed(body)
+  expect(front.faults, body).toEqual([])
+  const back = driveBack(codecOf(to), { dialect: to })
+  back.link.encode(front.commands[0] as Command & TurnStart)
+  const said = ({ kind, item, field, count }: Loss) => `${kind} ${item} ${field} ${count}`
+  return { body: (back.calls[0] as { body: string }).body, losses: back.losses.map(said).sort() }
+}
+
+/** The places of all objects in a value. */
+function placesIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, held]) =>
+    placesIn(held, [...path, Array.isArray(value) ? Number(key) : key]),
+  )
+  return Array.isArray(value) ? inner : [path, ...inner]
+}
+
+/** A request with the member at a place. */
+function extended(request: object, path: Path): string {
+  const copy = structuredClone(request)
+  let at = copy as Record<string | number, unknown>
+  for (const key of path) at = at[key] as typeof at
+  at['x_further'] = '?'
+  return JSON.stringify(copy).replace(PLACEHOLDER, MEMBER)
+}
+
+/** The object of a body that has the member, without it. */
+function ownerIn(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Object.hasOwn(value, 'x_further')) {
+    const { x_further: _, ...owner } = value as Record<string, unknown>
+    return owner
+  }
+  return Object.values(value).map(ownerIn).find(Boolean)
+}
+
+/** Texts of a request that take another form on the way: a content its parts, a newer name the older one. */
+const FREE: ReadonlySet<string> = new Set(['content', 'role', 'id', 'instructions'])
+
+/** What tells an object apart: its texts. A call that an agent has run becomes one that a server may have made. */
+function marksOf(owner: Record<string, unknown>): Record<string, unknown> {
+  const isMark = ([key, held]: [string, unknown]) =>
+    typeof held === 'string' && !FREE.has(key) && !(key === 'type' && held === 'mcp_call')
+  return Object.fromEntries(
+    Object.entries(owner)
+      .filter(isMark)
+      .filter(([key]) => key !== 'server_label' && key !== 'output'),
+  )
+}
+
+/** The loss of a member at a place that has a loss without it too: all of that place, or a field which is told by protocol. */
+const TOLD: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  chat: {
+    responses: /^$/,
+    messages: /^(messages\.[01]|messages\.3\.content\.1|response_format|stream_options|tool_choice|tools\.[12])?(\.|$)/,
+  },
+  responses: {
+    chat: /^(input\.2\.content\.1|input\.3|tools\.[23])(\.|$)/,
+    messages: /^(input\.0|input\.2\.content\.1|input\.3|reasoning|stream_options|text|tool_choice|tools\.[123])?(\.|$)/,
+  },
+  messages: {
+    chat: /^(messages\.0\.content\.[34]|messages\.1|messages\.1\.content\.[0134]|tools\.[12])(\.\D|$)/,
+    responses: /^(messages\.0\.content\.[34]|messages\.1\.content\.[34]|tools\.[12])(\.|$)/,
+  },
+}
+
+const APIS = Object.keys(REQUESTS) as Api[]
+const PLACES = APIS.flatMap((api) => placesIn(REQUESTS[api]).map((path) => [api, path.join('.'), path] as const))
+
+describe('a further member of a request', () => {
+  test.each(PLACES)('of %s at "%s" reaches a server of the same API where it was', (api, _name, path) => {
+    const asked = extended(REQUESTS[api], path)
+    const plain = sent(api, api, JSON.stringify(REQUESTS[api]))
+    const { body, losses } = sent(api, api, asked)
+    expect(body.split(MEMBER), body).toHaveLength(2)
+    expect(losses).toEqual(plain.losses)
+    expect(ownerIn(JSON.parse(body))).toMatchObject(marksOf(ownerIn(JSON.parse(asked))!))
+  })
+
+  describe.each(APIS)('towards a server of %s', (to) => {
+    const others = PLACES.filter(([from]) => from !== to)
+    test.each(others)('of %s at "%s" is told as lost, or arrives', (from, name, path) => {
+      const plain = sent(from, to, JSON.stringify(REQUESTS[from]))
+      const { body, losses } = sent(from, to, extended(REQUESTS[from], path))
+      const isTold = losses.join() !== plain.losses.join() || TOLD[from]![to]!.test(name)
+      expect(body.includes('x_further') || isTold, losses.join()).toBe(true)
+    })
+  })
+})
+
+/** A call, as a server of each API makes it in one piece, and its result for the park that it led to. */
+const ROUNDS: Readonly<Record<Api, { answer: object; results: object }>> = {
+  chat: {
+    answer: {
+      choices: [
+        {
+          message: { tool_calls: [{ id: 'c1', type: 'function', function: { name: 'ls', arguments: '{}' } }] },
+          finish_reason: 'tool_calls',
+        },
+      ],
+    },
+    results: { messages: [{ role: 'tool', tool_call_id: ID, content: [{ type: 'text', text: 'a.txt' }] }] },
+  },
+  responses: {
+    answer: {
+      object: 'response',
+      status: 'completed',
+      output: [{ type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'ls', arguments: '{}' }],
+    },
+    results: {
+      input: [{ type: 'function_call_output', call_id: ID, output: [{ type: 'input_text', text: 'a.txt' }] }],
+    },
+  },
+  messages: {
+    answer: {
+      type: 'message',
+      content: [{ type: 'tool_use', id: 'c1', name: 'ls', input: {} }],
+      stop_reason: 'tool_use',
+    },
+    results: {
+      max_tokens: 9,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: ID, content: [{ type: 'text', text: 'a.txt' }] }],
+        },
+      ],
+    },
+  },
+}
+
+describe('a further member of the result of a call that a turn waits for', () => {
+  const places = APIS.flatMap((api) =>
+    placesIn(ROUNDS[api].results)
+      .filter((path) => path.length > 0)
+      .map((path) => [api, path.join('.'), path] as const),
+  )
+
+  test.each(places)('of %s at "%s" reaches its server', (api, _name, path) => {
+    const front = driveFront(codecOf(api), { dialect: api, transport: 'http', method: 'POST', path: CLIENTS[api] })
+    front.feed(extended(ROUNDS[api].results, path))
+    const [{ reply }] = front.commands as [CommandOf<'ask-reply'>]
+    const back = driveBack(codecOf(api), { dialect: api })
+    back.start('hi', { clientTools: [{ name: 'ls' }] })
+    back.feed(JSON.stringify(ROUNDS[api].answer))
+    back.link.decodeEnd?.({ call: back.calls[0]!.call, why: 'closed' })
+    back.link.encode({ exchange: 'x2', type: 'ask-reply', target: { turn: 't1' }, ask: 'c1', reply })
+    const { body } = back.calls[1] as { body: string }
+    // The message around the blocks of this API belongs to its own results.
+    expect(body.split(MEMBER), body).toHaveLength(2)
+    expect(back.losses).toEqual([])
+  })
+})
+
+describe('the Messages API', () => {
+  const back = (messages: object[]) => sent('messages', 'messages', JSON.stringify({ max_tokens: 9, messages }))
+
+  test('keeps a block whose members have names that the gateway uses itself', () => {
+    const content = ['block', 'message'].map((name) => ({ type: 'text', text: name, [name]: { n: 1 } }))
+    expect(JSON.parse(back([{ role: 'user', content }]).body)).toMatchObject({ messages: [{ role: 'user', content }] })
+  })
+
+  test('tells what came with a text that it refuses', () => {
+    expect(
+      back([
+        { role: 'user', content: ' ', name: 'ann' },
+        { role: 'user', content: 'hi' },
+      ]).losses,
+    ).toEqual(['dropped part.ext anthropic 1'])
+  })
+
+  test('has the older member for the form of an answer at its newer place', () => {
+    const output_format = { type: 'json_schema', schema: SCHEMA, name: 'n' }
+    const asked = { max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], output_format }
+    const body = JSON.parse(sent('messages', 'messages', JSON.stringify(asked)).body) as object
+    expect(body).toMatchObject({ output_config: { format: output_format } })
+    expect(body).not.toHaveProperty('output_format')
+  })
+})
