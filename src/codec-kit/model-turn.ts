@@ -281,6 +281,8 @@ export class ModelTurn {
   #end(end: Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
+    // A result that comes later is for nobody: nothing follows the end of a turn.
+    this.#waiting.clear()
     const { turn } = this.#start
     this.#count()
     if (this.#steered.length > 0) this.#ports.report({ ...dropped('turn-steer'), count: this.#steered.length }, turn)

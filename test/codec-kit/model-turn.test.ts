@@ -271,3 +271,202 @@ test('the name of a tool has its group in it where the wire has none', () => {
   expect(flatToolName({ name: 'ls' })).toBe('ls')
   expect(flatToolName({ name: 'ls', namespace: 'fs' })).toBe('fs__ls')
 })
+
+describe('input that comes while a turn runs', () => {
+  test('is told with the results of calls, or with one more request', () => {
+    const { bodies, say, reply, steer } = open()
+    steer('more')
+    say({ stop: 'end', calls: [['a', 'client']] })
+    expect(bodies()).toHaveLength(1)
+    reply('a')
+    expect(bodies().at(-1)).toBe('hi|answer of 1 calls|a ok|more')
+    steer('again')
+    say({ stop: 'end' })
+    expect(bodies().at(-1)).toBe('hi|answer of 1 calls|a ok|more|answer of 0 calls|again')
+    say({ stop: 'end' })
+    expect(bodies()).toHaveLength(3)
+  })
+
+  test.each(['max-tokens', 'context-window', 'content-filter', 'refusal', 'stop-sequence'])(
+    'is lost when the answer ends with %s, and counted',
+    (stop) => {
+      const { bodies, events, losses, say, steer } = open()
+      steer('one')
+      steer('two')
+      say({ stop })
+      expect([bodies().length, types(events)]).toEqual([1, ['turn-started', 'turn-end']])
+      expect(losses).toEqual([{ kind: 'dropped', item: 'turn-steer', why: 'no-place', count: 2 }])
+    },
+  )
+
+  test('that was told is not lost', () => {
+    const { losses, say, steer } = open()
+    steer('one')
+    say({ stop: 'end' })
+    say({ stop: 'end' })
+    expect(losses).toEqual([])
+  })
+})
+
+describe('the end of a turn of a model', () => {
+  const ended = (events: readonly AgentEvent[]): unknown => events.filter(({ type }) => type === 'turn-end')
+
+  test('comes once, whatever comes after it', () => {
+    const { turn, events, say, reply } = open()
+    say({ stop: 'end', calls: [['a', 'client']] })
+    turn.cancel()
+    reply('a')
+    turn.cancel()
+    turn.callEnd({ why: 'closed', call: '1' })
+    say({ stop: 'end' })
+    expect(ended(events)).toEqual([
+      {
+        type: 'turn-end',
+        turn: 't1',
+        outcome: 'cancelled',
+        stop: 'aborted',
+        fault: { code: 'cancelled', message: 'The turn was cancelled.', retryable: false },
+      },
+    ])
+    expect(types(events)).toEqual(['turn-started', 'ask', 'turn-end'])
+  })
+
+  test('is a cancel where its call was cancelled, or the server says so', () => {
+    const first = open()
+    first.turn.callEnd({ why: 'cancelled', call: '1' })
+    expect(ended(first.events)).toMatchObject([{ outcome: 'cancelled', stop: 'aborted' }])
+    const second = open()
+    second.turn.head({ call: '1', status: 499, headers: {} })
+    const refusal = api.refusal
+    api.refusal = () => fault('cancelled', 'x')
+    second.turn.frame('{}')
+    api.refusal = refusal
+    expect(ended(second.events)).toMatchObject([
+      { outcome: 'cancelled', stop: 'aborted', fault: { code: 'cancelled' } },
+    ])
+  })
+
+  test('is a failure where the answer was cut off: it had begun, or ended without an end', () => {
+    const begun = open()
+    begun.turn.head({ call: '1', status: 200, headers: {} })
+    begun.turn.callEnd({ why: 'failed', call: '1', fault: fault('agent-unavailable', 'x') })
+    const closed = open()
+    closed.say({ more: true })
+    closed.turn.callEnd({ why: 'closed', call: '1' })
+    for (const { events } of [begun, closed])
+      expect(ended(events)).toMatchObject([
+        {
+          outcome: 'failed',
+          stop: 'error',
+          fault: { code: 'provider-down', message: 'The model provider cut its answer off; send the request again.' },
+        },
+      ])
+  })
+
+  test('is the failure of its call where no answer had begun, or it could not be read', () => {
+    const why = fault('agent-unavailable', 'x')
+    const none = open()
+    none.turn.callEnd({ why: 'failed', call: '1', fault: why })
+    const unreadable = open()
+    unreadable.turn.head({ call: '1', status: 200, headers: {} })
+    unreadable.turn.callEnd({ why: 'failed', call: '1', fault: why, unreadable: true })
+    for (const { events } of [none, unreadable])
+      expect(ended(events)).toMatchObject([{ outcome: 'failed', fault: why }])
+  })
+
+  test('has the time after which a refused request may be sent again', () => {
+    const { turn, events } = open()
+    turn.head({ call: '1', status: 400, headers: { 'retry-after': '7' } })
+    turn.frame('slow down')
+    expect(ended(events)).toMatchObject([{ fault: { message: '400 slow down', retryAfterMs: 7000 } }])
+    const other = open()
+    other.turn.head({ call: '1', status: 400, headers: {} })
+    other.turn.frame('no')
+    expect((ended(other.events) as [{ fault: object }])[0].fault).not.toHaveProperty('retryAfterMs')
+  })
+
+  test('comes after a hundred requests', () => {
+    const { turn, bodies, events, say } = open()
+    for (let request = 0; request < 100; request += 1) say({ stop: 'end', calls: [['a', 'agent']] })
+    expect(bodies()).toHaveLength(100)
+    expect(ended(events)).toMatchObject([
+      { fault: { code: 'provider-error', message: 'The model has not come to an end after 100 requests.' } },
+    ])
+    turn.cancel()
+    expect(ended(events)).toHaveLength(1)
+  })
+})
+
+describe('messages of the wire', () => {
+  test('of another call than the last one are nothing', () => {
+    const { turn, events, say } = open()
+    say({ stop: 'end', calls: [['a', 'agent']] })
+    const before = events.length
+    turn.head({ call: '1', status: 500, headers: {} })
+    turn.frame({ data: JSON.stringify({ stop: 'end' }), call: '1' } as never)
+    turn.callEnd({ why: 'failed', call: '1' })
+    expect(events).toHaveLength(before)
+    turn.frame({ data: JSON.stringify({ stop: 'end' }), call: '2' } as never)
+    expect(types(events).at(-1)).toBe('turn-end')
+  })
+
+  test('after an answer whose calls wait are nothing', () => {
+    const { turn, events, say } = open()
+    say({ stop: 'end', calls: [['a', 'client']] })
+    const before = events.length
+    say({ stop: 'end' })
+    turn.callEnd({ why: 'closed', call: '1' })
+    expect(events).toHaveLength(before)
+  })
+
+  test('begin the turn once', () => {
+    const { events, say } = open()
+    say({ more: true })
+    say({ more: true })
+    say({ stop: 'pause' })
+    say({ stop: 'end' })
+    expect(types(events)).toEqual(['turn-started', 'turn-end'])
+  })
+
+  test('of a tool that is not declared get its name back', () => {
+    const { events, say } = open()
+    say({ stop: 'end', calls: [['a', 'agent']] })
+    expect(events.find(({ type }) => type === 'tool-end')).toEqual({
+      type: 'tool-end',
+      turn: 't1',
+      tool: 'a',
+      status: 'error',
+      parts: [{ type: 'text', text: 'There is no tool "name-a".' }],
+    })
+  })
+
+  test('that answer no open call are nothing', () => {
+    const { turn, bodies, events, say } = open()
+    say({ stop: 'end', calls: [['a', 'client']] })
+    const before = events.length
+    const reply = { exchange: 'x', type: 'ask-reply', target: 'running' } as const
+    turn.reply({ ...reply, reply: { kind: 'tool', status: 'ok', parts: [] } } as never)
+    turn.reply({ ...reply, ask: 'b', reply: { kind: 'tool', status: 'ok', parts: [] } })
+    turn.reply({ ...reply, ask: 'a', reply: { kind: 'approval', option: 'ok' } })
+    expect([events.length, bodies().length]).toEqual([before, 1])
+  })
+})
+
+test('what the wire has no form for is reported for the first request alone', () => {
+  const losses: Loss[] = []
+  const ports = { emit() {}, open() {}, report: (loss: Loss) => losses.push(loss) }
+  const lossy: ModelApi = {
+    ...api,
+    request: (conversation, report) => {
+      report({ kind: 'dropped', item: 'option.effort', why: 'no-place', count: 1 })
+      return api.request(conversation, report)
+    },
+  }
+  const turn = new ModelTurn(START, ports as never, (report) => {
+    report({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 })
+    return lossy
+  })
+  turn.begin()
+  turn.frame(JSON.stringify({ stop: 'end', calls: [['a', 'agent']] }))
+  expect(losses.map(({ item }) => item)).toEqual(['plan', 'option.effort'])
+})
