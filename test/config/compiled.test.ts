@@ -185,3 +185,97 @@ describe('the file of a compiled configuration', () => {
     expect(readCompiled(join(open, 'x'), of)).toBeUndefined()
   })
 })
+
+describe('a text that names a variable has the rule of its place', () => {
+  const zot = (rest: string): string => `agents: { a: { protocol: zot, ${rest} } }`
+  const http = (rest: string): string => `agents: { a: { protocol: openharness, ${rest} } }`
+  const V = '"$' + '{V}"'
+
+  /** A file, a value of its variable that is right, and one that the file is refused for. */
+  test.each<[place: string, text: string, right: string, wrong: string]>([
+    ['the command of an agent', zot(`command: ${V}`), 'zot', ''],
+    ['its folder', zot(`command: zot, cwd: ${V}`), 'work', ''],
+    ['its wrapper', zot(`command: zot, wrap: [${V}]`), 'sandbox', ''],
+    ['its workspaces', zot(`command: zot, workspaces: [${V}]`), '/work', ''],
+    ['its environment', zot(`command: zot, env: { A: ${V} }`), 'two\nlines', 'a\0b'],
+    ['its URL', http(`url: ${V}`), 'http://near.example', 'near.example'],
+    ['its headers', http(`url: "http://h", headers: { x-a: ${V} }`), 'word', 'a\r\nb'],
+    ['its labels', zot(`command: zot, placement: [${V}]`), 'gpu', ''],
+    ['the collector', `telemetry: { otlp: ${V} }`, 'http://near.example', 'ftp://near.example'],
+    ['the pages of the collector', `telemetry: { traces: ${V} }`, 'https://near.example/{trace}', 'near'],
+    ['the headers for the collector', `telemetry: { otlp: "http://h", headers: { x-a: ${V} } }`, 'word', 'a\nb'],
+    ['the file of the store', `store: { path: ${V} }`, './data/t.db', ''],
+  ])('%s', (_place, text, right, wrong) => {
+    const file = (value: string): unknown => fresh(text, { V: value })
+    const compiled = JSON.parse(JSON.stringify(compile(text, { V: right }))) as NonNullable<ReturnType<typeof compile>>
+    const kept = (value: string): unknown => {
+      const env = { V: value }
+      const config = resolveCompiled(compiled, options(env))
+      return config && plain(config, env)
+    }
+    expect(file(right)).not.toBe('wrong')
+    expect(kept(right)).toEqual(file(right))
+    expect(file(wrong)).toBe('wrong')
+    expect(kept(wrong)).toBeUndefined()
+  })
+
+  test('and any text among the arguments of an agent', () => {
+    const text = zot(`command: zot, args: [${V}]`)
+    for (const value of ['', 'a\nb', 'word']) {
+      const config = resolveCompiled(compile(text, { V: 'x' })!, options({ V: value }))
+      expect(config?.agents.get('a')?.args).toEqual([value])
+    }
+  })
+})
+
+describe('a profile of a compiled configuration', () => {
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return `agents: { a: { protocol: agentproc, profile: ${name} } }`
+  }
+
+  test('is kept with it, unless a secret is in it', () => {
+    expect(compile(write('plain.yaml', 'command: a.sh\nenv: { MODE: fast }\n'))).toBeDefined()
+    expect(compile(write('secret.yaml', 'command: a.sh\nenv: { API_KEY: sk-1234567 }\n'))).toBeUndefined()
+    expect(compile(write('url.yaml', 'command: a.sh\nenv: { DB: "postgres://me:pw@h/" }\n'))).toBeUndefined()
+    expect(compile(write('token.yaml', 'command: a.sh\nargs: [--token, abcdef]\n'))).toBeUndefined()
+  })
+
+  test('has its warnings told each time: it is not compiled', () => {
+    const text = write('warned.yaml', 'command: a.sh\nnobody_knows: 1\n')
+    expect(parseConfig(text, options(ENV)).warnings).toHaveLength(1)
+    expect(compile(text)).toBeUndefined()
+  })
+})
+
+test.each([
+  ['a number that JSON has not', 'agents: { a: { protocol: zot, command: zot, retries: .inf } }'],
+  ['a variable in a list of numbers', 'limits: { queue: "$' + '{QUEUE}" }'],
+])('%s is not compiled', (_what, text) => {
+  const env = { ...ENV, QUEUE: '3' }
+  expect(parseAndCompile(text, options(env))).not.toHaveProperty('compiled')
+})
+
+test.each([
+  ['the name of a variable', 'agents: { a: { protocol: zot, command: zot, token: { env: MY_TOKEN } } }', true],
+  ['a variable', 'agents: { a: { protocol: zot, command: zot, env: { TOKEN: "$' + '{API_KEY}" } } }', true],
+  [
+    'a variable after the word for its scheme',
+    'telemetry: { otlp: "http://h", headers: { authorization: "Bearer $' + '{WORD}" } }',
+    true,
+  ],
+  [
+    'a variable after another word',
+    'telemetry: { otlp: "http://h", headers: { authorization: "Digest $' + '{WORD}" } }',
+    false,
+  ],
+  ['a text below the key of a secret', 'agents: { a: { protocol: zot, command: zot, env: { PASSWORD: x } } }', false],
+  ['an argument with its value', 'agents: { a: { protocol: zot, command: zot, args: ["--token=abc"] } }', false],
+  [
+    'an argument with a variable',
+    'agents: { a: { protocol: zot, command: zot, args: ["--token=$' + '{WORD}"] } }',
+    true,
+  ],
+])('a secret that is %s lets the file be compiled: %3$s', (_what, text, is) => {
+  expect(compile(text) !== undefined).toBe(is)
+})

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { httpBackend } from '../../src/backends/index.ts'
-import { capabilities } from '../../src/contract/index.ts'
+import { type Backend, type CallSink, capabilities } from '../../src/contract/index.ts'
 import { HealthChecks } from '../../src/engine/agent/health.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import { ITEMS } from '../../src/model/index.ts'
@@ -80,4 +80,75 @@ test('an agent that could only be asked by a turn is not checked', async () => {
   expect(found).toEqual([])
   expect(ALL['query.health']).toBe('full')
   checks.close()
+})
+
+describe('the checks of a server', () => {
+  /** A server whose answers a test gives: each call with its sink, and the calls that were stopped. */
+  function serving(more: Partial<AgentSettings> = {}) {
+    const calls: { sink: CallSink; call: unknown; stops: unknown[] }[] = []
+    const backend: Backend = {
+      open: (call, sink) => {
+        const stops: unknown[] = []
+        calls.push({ sink, call, stops })
+        return { write: () => true, endInput() {}, pause() {}, resume() {}, stop: (...how) => void stops.push(how) }
+      },
+      close: async () => {},
+    }
+    const target = { kind: 'http', url: 'http://h' } as const
+    const of = plainAgent('', { backend, target, health: { every: EVERY, timeout: 500 }, ...more })
+    const found: [string, string | undefined][] = []
+    const checks = new HealthChecks(({ name }, fault) => found.push([name, fault?.message]))
+    return { of, calls, found, checks }
+  }
+  const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const REACH = 'The agent "plain" cannot be reached.'
+
+  test.each<[answer: (sink: CallSink) => void, found: string | undefined]>([
+    [(sink) => sink.head!({ status: 200, headers: {} }), undefined],
+    [(sink) => sink.head!({ status: 499, headers: {} }), undefined],
+    [(sink) => sink.head!({ status: 500, headers: {} }), REACH],
+    [(sink) => sink.end({ why: 'failed' }), REACH],
+    [(sink) => sink.end({ why: 'closed' }), REACH],
+  ])('take its first answer, and stop the call', async (answer, expected) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
+    const { of, calls, found, checks } = serving()
+    checks.watch([of])
+    vi.advanceTimersByTime(EVERY)
+    const [{ sink, call, stops }] = calls as [(typeof calls)[0]]
+    expect(call).toEqual({ kind: 'http', method: 'GET', body: '', answer: 'body' })
+    sink.data('more')
+    answer(sink)
+    sink.head!({ status: 503, headers: {} })
+    sink.end({ why: 'closed' })
+    await tick()
+    expect([found, stops.length > 0, stops[0]]).toEqual([[['plain', expected]], true, ['closed', 0]])
+    checks.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('wait for it as long as they may', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
+    const { of, found, checks } = serving()
+    checks.watch([of])
+    vi.advanceTimersByTime(EVERY + 499)
+    await tick()
+    expect(found).toEqual([])
+    vi.advanceTimersByTime(1)
+    await tick()
+    expect(found).toEqual([['plain', 'The agent "plain" did not answer its health check in 500 ms.']])
+    checks.close()
+  })
+
+  test('are made at the interval, of those that are watched, and of no agent elsewhere', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
+    const { of, calls, checks } = serving()
+    const away = { ...of, name: 'away', away: true } as AgentSettings
+    checks.watch([of, away])
+    vi.advanceTimersByTime(3 * EVERY)
+    expect(calls).toHaveLength(3)
+    checks.watch([])
+    vi.advanceTimersByTime(3 * EVERY)
+    expect(calls).toHaveLength(3)
+    checks.close()
+  })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { LeaseRef, Store } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
-import { LAST_CALL_MS, Lease, RENEW_MS } from '../../src/engine/record/lease.ts'
+import { LAST_CALL_MS, Lease, leaseTimes, RENEW_MS } from '../../src/engine/record/lease.ts'
 import type { Fault } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { SILENT_LOG } from '../kit/plain.ts'
@@ -287,4 +287,146 @@ test('law: a process that is gone is given up within 8 s by those who look, and 
       }
     }),
   )
+})
+
+test.each([
+  [8000, { lastsMs: 5000, renewMs: 2000 }],
+  [13_000, { lastsMs: 10_000, renewMs: 4000 }],
+  [63_000, { lastsMs: 60_000, renewMs: 24_000 }],
+  [4001, { lastsMs: 1001, renewMs: 400 }],
+])('a process that is given up after %i ms without a renewal has the times %j', (ms, times) => {
+  expect(leaseTimes(ms)).toEqual(times)
+})
+
+test('has the usual times where no others are given', () => {
+  const times = { renewMs: 10, lastsMs: 25 }
+  expect(lease.times).toEqual({ renewMs: RENEW_MS, lastsMs: EXPIRES_MS })
+  expect(new Lease({ store, log: SILENT_LOG, now: () => now, times }, turns).times).toBe(times)
+})
+
+test('lasts as long as its own times say, and is renewed at theirs', async () => {
+  const own = new Lease({ store, log: SILENT_LOG, now: () => now, times: { renewMs: 100, lastsMs: 250 } }, turns)
+  const held = await own.hold()
+  const renewed = vi.spyOn(store, 'renewLease')
+  await pass(99)
+  expect(renewed).not.toHaveBeenCalled()
+  await pass(1)
+  expect(renewed.mock.calls).toEqual([[held, now + 250]])
+  await own.drop()
+})
+
+test('is safe while it is renewed in time, and without one as long as nobody is served', async () => {
+  expect(lease.safe).toBe(true)
+  await lease.hold()
+  vi.spyOn(store, 'renewLease').mockImplementation(() => {
+    throw storeFailure('disk full')
+  })
+  await pass(EXPIRES_MS - 1)
+  expect(lease.safe).toBe(true)
+  await pass(1)
+  expect(lease.safe).toBe(false)
+})
+
+test('is not renewed once it is given up', async () => {
+  await lease.hold()
+  await lease.drop()
+  const renewed = vi.spyOn(store, 'renewLease')
+  await pass(5 * RENEW_MS)
+  expect([renewed.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0])
+})
+
+describe('a process is alone on its store', () => {
+  /** How the store answers who else has a lease, and how often it is asked. */
+  function answering(shared: boolean | Promise<boolean>, version: number | undefined = 1) {
+    const is = { shared, version: version as number | undefined, asked: [] as unknown[] }
+    store.version = () => is.version as number
+    store.hasOtherLease = ((...about: unknown[]) => {
+      is.asked.push(about)
+      return is.shared
+    }) as Store['hasOtherLease']
+    return is
+  }
+
+  test('never while it does not serve, or has no lease', async () => {
+    const is = answering(false)
+    expect(await lease.alone()).toBe(false)
+    await lease.hold()
+    expect(await lease.alone()).toBe(false)
+    await lease.serve('host http://127.0.0.1:1')
+    expect(await lease.alone()).toBe(true)
+    await lease.drop()
+    expect([await lease.alone(), is.asked.length]).toEqual([false, 1])
+  })
+
+  test('while no other one has a lease, which is looked up when somebody has written', async () => {
+    const is = answering(false)
+    await lease.serve('host http://127.0.0.1:1')
+    expect([await lease.alone(), await lease.alone()]).toEqual([true, true])
+    expect(is.asked).toEqual([['host http://127.0.0.1:1', now]])
+    is.version = 2
+    is.shared = true
+    expect([await lease.alone(), await lease.alone()]).toEqual([false, false])
+    expect(is.asked).toHaveLength(3)
+    is.shared = false
+    expect([await lease.alone(), await lease.alone(), is.asked.length]).toEqual([true, true, 4])
+  })
+
+  test('is looked up each time in a store that does not say whether somebody has written', async () => {
+    const is = answering(false, undefined)
+    is.version = undefined
+    await lease.serve('host http://127.0.0.1:1')
+    expect([await lease.alone(), await lease.alone(), is.asked.length]).toEqual([true, true, 2])
+  })
+
+  test.each([
+    [false, true],
+    [true, false],
+  ])('in a store that answers later, that another one has a lease (%s): %s', async (shared, alone) => {
+    answering(Promise.resolve(shared))
+    await lease.serve('host http://127.0.0.1:1')
+    const said = lease.alone()
+    expect(said).toBeInstanceOf(Promise)
+    expect(await said).toBe(alone)
+  })
+})
+
+describe('a lease on a store of another machine', () => {
+  beforeEach(() => {
+    Object.assign(store, { replicas: {} })
+  })
+  /** Time passes without a renewal. */
+  const stopped = async (ms: number): Promise<void> => {
+    await pass(ms)
+  }
+
+  test('holds without asking the store, until half of the last call is over', async () => {
+    await lease.hold()
+    const renewed = vi.spyOn(store, 'renewLease').mockImplementation(() => {
+      throw storeFailure('away')
+    })
+    await stopped(EXPIRES_MS + LAST_CALL_MS / 2 - 1)
+    const asked = renewed.mock.calls.length
+    expect([lease.confirm(), lease.safe, renewed.mock.calls.length]).toEqual([true, false, asked])
+  })
+
+  test('is lost after that, before others may end it, without being asked for it', async () => {
+    await lease.hold()
+    vi.spyOn(store, 'renewLease').mockImplementation(() => {
+      throw storeFailure('away')
+    })
+    await stopped(EXPIRES_MS + LAST_CALL_MS / 2)
+    expect(lease.confirm()).toBe(false)
+    await Promise.resolve()
+    expect([losses, lease.held]).toEqual([1, undefined])
+    expect(lease.confirm()).toBe(true)
+  })
+
+  test('is lost by its own clock too', async () => {
+    await lease.hold()
+    vi.spyOn(store, 'renewLease').mockImplementation(() => {
+      throw storeFailure('away')
+    })
+    await stopped(4 * RENEW_MS)
+    expect([losses, lease.held]).toEqual([1, undefined])
+  })
 })

@@ -84,3 +84,43 @@ test.each([
   body.readBy(late)
   expect([late.text, late.ends]).toEqual(['text', ends])
 })
+
+test('a body that no other reader will want is not kept', async () => {
+  const incoming = new PassThrough()
+  const body = new RequestBody(incoming, false)
+  const [first, second] = [new Told(), new Told()]
+  body.readBy(first)
+  incoming.write('one ')
+  await handed()
+  body.readBy(second)
+  incoming.end('two')
+  await handed()
+  expect([first.text, first.ends]).toEqual(['one ', []])
+  expect([second.text, second.ends]).toEqual(['two', ['end']])
+})
+
+test('what a reader got before it is the last one is forgotten, and the rest comes', async () => {
+  const incoming = new PassThrough()
+  const body = new RequestBody(incoming, true)
+  const reader = new Told()
+  body.readBy(reader)
+  incoming.write('one ')
+  await handed()
+  body.settle()
+  body.settle()
+  incoming.end('two')
+  await handed()
+  const late = new Told()
+  body.readBy(late)
+  expect([reader.text, reader.ends, late.text, late.ends]).toEqual(['one two', ['end'], '', ['end']])
+})
+
+test('a body without a reader waits for one', async () => {
+  const incoming = new PassThrough()
+  const body = new RequestBody(incoming, true)
+  incoming.end(Buffer.from('é€😀'))
+  await handed()
+  const reader = new Told()
+  body.readBy(reader)
+  expect([reader.text, reader.ends]).toEqual(['é€😀', ['end']])
+})
