@@ -25,6 +25,8 @@ export interface HttpCallOptions {
 export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   readonly #options: HttpCallOptions
   readonly #text = new Utf8Reader()
+  /** Chunks since the last step: a server that writes each event by itself gives many small ones in one read. */
+  readonly #chunks: Buffer[] = []
   #controller: Dispatcher.DispatchController | undefined
   #paused = false
   #answered = false
@@ -91,11 +93,11 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const text = this.#text.read(chunk)
-    if (text !== '' && !this.#settled) this.#options.sink.data(text)
+    if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#read())
   }
 
   onResponseEnd(): void {
+    this.#read()
     if (this.#settled) return
     const rest = this.#text.end()
     if (rest !== '') this.#options.sink.data(rest)
@@ -103,9 +105,20 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
+    this.#read()
     if (this.#settled) return
     const { where, mayBeKept } = this.#options
     this.#settle({ why: 'failed', fault: httpFault(error, where, this.#answered, mayBeKept()) })
+  }
+
+  /** Gives all that has come as one text. */
+  #read(): void {
+    const { length } = this.#chunks
+    if (length === 0) return
+    const chunks = this.#chunks.splice(0)
+    if (this.#settled) return
+    const text = this.#text.read(length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    if (text !== '') this.#options.sink.data(text)
   }
 
   /** The end comes a step later, so that it never comes from inside `open` or `stop`. */

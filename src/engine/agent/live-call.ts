@@ -158,5 +158,8 @@ export class LiveCall implements CallSink, FrameSink {
 /** A frame that says which call it came from, if the link has named its calls. */
 function named(frame: Frame, call: string | undefined): Frame {
   if (call === undefined) return frame
-  return typeof frame === 'string' ? { data: frame, call } : { ...frame, call }
+  if (typeof frame === 'string') return { data: frame, call }
+  // The decoder has made it for this.
+  frame.call = call
+  return frame
 }
