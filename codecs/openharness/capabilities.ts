@@ -1,45 +1,20 @@
 import { APPROVALS, COUNTS, FILES, TOOL_CALLS } from '../../src/codec-kit/index.ts'
-import { capabilities } from '../../src/contract/index.ts'
-import type { Item } from '../../src/model/index.ts'
+import { capabilities, type ItemRows } from '../../src/contract/index.ts'
 
-const BOTH: readonly Item[] = [
-  ...COUNTS,
-  'turn-start',
-  'start.askedCapabilities',
-  'start.environment',
-  'option.locale',
-  'session.id',
-  'session.conversation',
-  'session.continuation',
-  'part.text',
-  'turn-started',
-  'turn-end',
-  'message-start',
-  'message-end',
-  'directive',
-  'usage.estimated',
-  'notice',
-  'notice.code',
-  'end.stop',
-  'end.summary',
-  'end.continuation',
-  'fault.code',
-  'fault.retryable',
-  'ask',
-  'ask.approval',
+const BOTH: ItemRows = [
+  COUNTS,
+  ['turn-start', 'turn-started', 'turn-end', 'message-start', 'message-end', 'part.text', 'directive'],
+  ['start.askedCapabilities', 'start.environment', 'option.locale'],
+  ['session.id', 'session.conversation', 'session.continuation'],
+  ['end.stop', 'end.summary', 'end.continuation', 'fault.code', 'fault.retryable'],
+  ['usage.estimated', 'notice', 'notice.code', 'ask', 'ask.approval'],
 ]
 
 /** Attachments are references: bytes by value are refused both ways. Only the streaming profile shows the rest. */
-const BOTH_PARTLY: readonly Item[] = [
-  ...FILES,
-  ...TOOL_CALLS,
-  'foreign',
-  'ext',
-  'reasoning-delta',
-  'tool.kind',
-  'tool.title',
-  'tool.executor',
-  'usage.session',
+const BOTH_PARTLY: ItemRows = [
+  FILES,
+  TOOL_CALLS,
+  ['foreign', 'ext', 'reasoning-delta', 'tool.kind', 'tool.title', 'tool.executor', 'usage.session'],
   // A whole answer leaves out asides.
   'message.phase',
 ]
@@ -51,16 +26,9 @@ const BOTH_PARTLY: readonly Item[] = [
 export const frontCapabilities = capabilities({
   full: [
     ...BOTH,
-    ...APPROVALS,
-    'ask-reply',
-    'start.request',
-    'start.agent',
-    'start.once',
-    'option.streaming',
-    'turn-accepted',
-    'turn-parked',
-    'text-delta',
-    'message-retract',
+    APPROVALS,
+    ['ask-reply', 'start.request', 'start.agent', 'start.once', 'option.streaming'],
+    ['turn-accepted', 'turn-parked', 'text-delta', 'message-retract'],
   ],
   partial: [...BOTH_PARTLY, 'part.data', 'part.diff', 'part.reasoning'],
 })
@@ -73,10 +41,8 @@ export const backCapabilities = capabilities({
   full: [...BOTH, 'session-bound'],
   partial: [
     ...BOTH_PARTLY,
-    'turn-cancel',
+    ['turn-cancel', 'option.systemPrompt', 'message-retract'],
     // Arguments that the engine has not shown cannot be changed.
     'ask-reply',
-    'option.systemPrompt',
-    'message-retract',
   ],
 })

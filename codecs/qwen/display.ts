@@ -1,4 +1,4 @@
-import { dropped, weakened } from '../../src/codec-kit/index.ts'
+import { dropped, weakened, wordTable } from '../../src/codec-kit/index.ts'
 import {
   type JsonText,
   type Loss,
@@ -20,12 +20,12 @@ export const STATUS: Readonly<Record<ToolStatus, string>> = {
 }
 
 /** The outcome of a tool by the lower-case `status` of its display; a tool with another status runs on. */
-export const ENDED: ReadonlyMap<string, ToolStatus> = new Map<string, ToolStatus>([
-  ['success', 'ok'],
-  ['error', 'error'],
-  ['canceled', 'cancelled'],
-  ['cancelled', 'cancelled'],
-])
+export const ENDED = wordTable<ToolStatus>({
+  success: 'ok',
+  error: 'error',
+  canceled: 'cancelled',
+  cancelled: 'cancelled',
+})
 
 /** Reads a `result_display`. `exact` is false when the parts cannot hold all of it. */
 export function readDisplay(json: JsonText | undefined): { parts: Part[]; exact: boolean } {

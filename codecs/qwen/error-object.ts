@@ -1,4 +1,4 @@
-import { codeOfProviderText } from '../../src/codec-kit/index.ts'
+import { codeOfProviderText, wordTable } from '../../src/codec-kit/index.ts'
 import {
   type ErrorCode,
   type Fault,
@@ -42,18 +42,18 @@ const BY_CODE: ReadonlyMap<string, ErrorCode> = new Map(
 )
 
 /** The canonical code of an error with a code of the agent's own, by its type. Authentication is that of its provider. */
-const BY_TYPE: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ['invalid_request_error', 'invalid-request'],
-  ['authentication_error', 'provider-auth'],
-  ['permission_error', 'provider-auth'],
-  ['rate_limit_error', 'provider-rate-limit'],
-  ['insufficient_quota', 'provider-rate-limit'],
-  ['overloaded_error', 'overloaded'],
-  ['service_unavailable_error', 'provider-down'],
-  ['timeout_error', 'timeout'],
-  ['not_found_error', 'session-not-found'],
-  ['conflict_error', 'session-busy'],
-])
+const BY_TYPE = wordTable<ErrorCode>({
+  invalid_request_error: 'invalid-request',
+  authentication_error: 'provider-auth',
+  permission_error: 'provider-auth',
+  rate_limit_error: 'provider-rate-limit',
+  insufficient_quota: 'provider-rate-limit',
+  overloaded_error: 'overloaded',
+  service_unavailable_error: 'provider-down',
+  timeout_error: 'timeout',
+  not_found_error: 'session-not-found',
+  conflict_error: 'session-busy',
+})
 
 /**
  * The error object of a fault. What the agent said itself in this dialect (`code`, `type`, `param`) is kept; a failure

@@ -1,4 +1,4 @@
-import { weakened } from '../../src/codec-kit/index.ts'
+import { weakened, wordTable } from '../../src/codec-kit/index.ts'
 import {
   elements,
   type JsonText,
@@ -22,14 +22,14 @@ export interface Conversation {
   exact: boolean
 }
 
-const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
-  ['user', 'user'],
-  ['assistant', 'assistant'],
-  ['tool', 'tool'],
-  ['function', 'tool'],
-  ['system', 'system'],
-  ['developer', 'system'],
-])
+const ROLES = wordTable<Role>({
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+  system: 'system',
+  developer: 'system',
+})
 
 const MESSAGE_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'tool_call_id'])
 

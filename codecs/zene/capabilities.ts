@@ -1,25 +1,11 @@
 import { TEXT_TURN } from '../../src/codec-kit/index.ts'
-import { capabilities } from '../../src/contract/index.ts'
-import type { Item } from '../../src/model/index.ts'
+import { capabilities, type ItemRows } from '../../src/contract/index.ts'
 
-const BOTH: readonly Item[] = [
-  ...TEXT_TURN,
-  'turn-cancel',
-  'query',
-  'query.health',
-  'command-reply',
-  'start.request',
-  'start.agent',
-  'option.streaming',
-  'option.totalMs',
-  'session.id',
-  'session.channel',
-  'usage',
-  'usage.input',
-  'usage.output',
-  'usage.total',
-  'usage.estimated',
-  'fault.code',
+const BOTH: ItemRows = [
+  TEXT_TURN,
+  ['turn-cancel', 'query', 'query.health', 'command-reply', 'session.id', 'session.channel'],
+  ['start.request', 'start.agent', 'option.streaming', 'option.totalMs'],
+  ['usage', 'usage.input', 'usage.output', 'usage.total', 'usage.estimated', 'fault.code'],
 ]
 
 /** The capabilities of a Zene client. Text arrives as deltas in stream mode and whole in an answer. */
@@ -38,14 +24,9 @@ export const backCapabilities = capabilities({
 /** The capabilities of a clawrun client: it sends a prompt and a system prompt, and reads one text. */
 export const clawrunCapabilities = capabilities({
   full: [
-    ...TEXT_TURN,
-    'start.agent',
-    'option.systemPrompt',
-    'session.id',
-    'session.channel',
-    'part.text',
-    'turn-accepted',
-    'message-retract',
+    TEXT_TURN,
+    ['start.agent', 'option.systemPrompt', 'session.id', 'session.channel', 'turn-accepted'],
+    ['part.text', 'message-retract'],
     // The status of the answer shows it.
     'fault.code',
   ],

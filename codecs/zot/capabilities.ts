@@ -1,54 +1,28 @@
 import { COUNTS, TEXT_TURN, TOOL_CALLS } from '../../src/codec-kit/index.ts'
-import { capabilities } from '../../src/contract/index.ts'
-import type { Item } from '../../src/model/index.ts'
+import { capabilities, type ItemRows } from '../../src/contract/index.ts'
 
-const BOTH: readonly Item[] = [
-  ...TEXT_TURN,
-  ...TOOL_CALLS.filter((item) => item !== 'tool-end'),
-  ...COUNTS.filter((item) => item !== 'usage.total'),
-  'turn-cancel',
-  'session-clear',
-  'query',
-  'query.state',
-  'query.messages',
-  'query.models',
-  'query.health',
-  'start.compact',
-  'option.model',
-  'part.tool-call',
-  'part.tool-reply',
-  'part.text',
-  'step-start',
-  'step-end',
-  'notice',
-  'end.stop',
-  'command-reply',
+const BOTH: ItemRows = [
+  TEXT_TURN,
+  TOOL_CALLS.filter((item) => item !== 'tool-end'),
+  COUNTS.filter((item) => item !== 'usage.total'),
+  ['turn-cancel', 'session-clear', 'start.compact', 'option.model', 'step-start', 'step-end', 'notice', 'end.stop'],
+  ['query', 'query.state', 'query.messages', 'query.models', 'query.health', 'command-reply'],
+  ['part.text', 'part.tool-call', 'part.tool-reply'],
 ]
 
 /** The capabilities of a client of this protocol. */
 export const frontCapabilities = capabilities({
   full: [
     ...BOTH,
-    'config-set',
-    'start.request',
-    'option.effort',
-    'option.systemPrompt',
-    'option.tools',
-    'session.id',
-    'turn-accepted',
+    ['config-set', 'start.request', 'option.effort', 'option.systemPrompt', 'option.tools'],
+    ['session.id', 'turn-accepted'],
   ],
   partial: [
-    'foreign',
-    'ext',
-    'part.image',
-    'part.data',
-    'message-retract',
-    'tool-end',
+    ['foreign', 'ext', 'part.image', 'part.data', 'message-retract', 'tool-end'],
     // Only a compaction has one.
     'end.summary',
     // Shown by the message of a failure or the type of a notice.
-    'fault.code',
-    'notice.code',
+    ['fault.code', 'notice.code'],
   ],
 })
 

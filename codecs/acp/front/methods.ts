@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { RPC_CODES, readTrace, untraced } from '../../../src/codec-kit/index.ts'
+import { RPC_CODES, readTrace, untraced, wordTable } from '../../../src/codec-kit/index.ts'
 import type { AgentReply, JsonText } from '../../../src/model/index.ts'
 import { elements, fault, member } from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
@@ -37,24 +37,21 @@ export interface Parts {
 export class Methods {
   readonly #parts: Parts
 
-  static readonly #requests: ReadonlyMap<string, (methods: Methods, request: Request, params: Params) => void> =
-    new Map<string, (methods: Methods, request: Request, params: Params) => void>([
-      ['initialize', (methods, request, { value }) => methods.#initialize(request, value)],
-      [
-        'authenticate',
-        (methods, request) => methods.#parts.requests.refuse(request, 'There is no way to log in, and no need to.'),
-      ],
-      ['session/new', (methods, request, { value }) => methods.#new(request, value)],
-      ['session/load', (methods, request, { value }) => methods.#reopen(request, value, true)],
-      ['session/resume', (methods, request, { value }) => methods.#reopen(request, value, false)],
-      ['session/fork', (methods, request, { value }) => methods.#fork(request, value)],
-      ['session/list', (methods, request, { value }) => methods.#list(request, value)],
-      ['session/close', (methods, request, { value }) => methods.#close(request, value)],
-      ['session/delete', (methods, request, { value }) => methods.#delete(request, value)],
-      ['session/set_mode', (methods, request, { value }) => methods.#setMode(request, value)],
-      ['session/set_config_option', (methods, request, { value }) => methods.#setOption(request, value)],
-      ['session/prompt', (methods, request, params) => methods.#prompt(request, params)],
-    ])
+  static readonly #requests = wordTable<(methods: Methods, request: Request, params: Params) => void>({
+    initialize: (methods, request, { value }) => methods.#initialize(request, value),
+    authenticate: (methods, request) =>
+      methods.#parts.requests.refuse(request, 'There is no way to log in, and no need to.'),
+    'session/new': (methods, request, { value }) => methods.#new(request, value),
+    'session/load': (methods, request, { value }) => methods.#reopen(request, value, true),
+    'session/resume': (methods, request, { value }) => methods.#reopen(request, value, false),
+    'session/fork': (methods, request, { value }) => methods.#fork(request, value),
+    'session/list': (methods, request, { value }) => methods.#list(request, value),
+    'session/close': (methods, request, { value }) => methods.#close(request, value),
+    'session/delete': (methods, request, { value }) => methods.#delete(request, value),
+    'session/set_mode': (methods, request, { value }) => methods.#setMode(request, value),
+    'session/set_config_option': (methods, request, { value }) => methods.#setOption(request, value),
+    'session/prompt': (methods, request, params) => methods.#prompt(request, params),
+  })
 
   constructor(parts: Parts) {
     this.#parts = parts

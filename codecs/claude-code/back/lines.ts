@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { unparsed } from '../../../src/codec-kit/index.ts'
+import { unparsed, wordTable } from '../../../src/codec-kit/index.ts'
 import {
   elements,
   type Item,
@@ -32,12 +32,12 @@ interface LineReader {
 }
 
 /** The readers of the lines of a turn by their `type`; its begin and its end are the link's. */
-export const LINES: ReadonlyMap<unknown, LineReader> = new Map<unknown, LineReader>([
-  ['stream_event', { item: 'text-delta', read: readStreamEvent }],
-  ['assistant', { item: 'message-end', read: readAssistant }],
-  ['user', { item: 'tool-end', read: readUser }],
-  ['system', { item: 'notice', read: readSystem }],
-])
+export const LINES = wordTable<LineReader>({
+  stream_event: { item: 'text-delta', read: readStreamEvent },
+  assistant: { item: 'message-end', read: readAssistant },
+  user: { item: 'tool-end', read: readUser },
+  system: { item: 'notice', read: readSystem },
+})
 
 /** The text of the hottest line: a piece of the main answer. */
 export function plainDelta({ type, event, parent_tool_use_id: parent }: Record<string, unknown>): string | undefined {
@@ -89,11 +89,11 @@ function readStreamEvent(turn: TurnDecoder, { value }: Line): Reading {
   }
 }
 
-const EXECUTORS: ReadonlyMap<string, 'agent' | 'provider'> = new Map([
-  ['tool_use', 'agent'],
-  ['mcp_tool_use', 'agent'],
-  ['server_tool_use', 'provider'],
-])
+const EXECUTORS = wordTable<'agent' | 'provider'>({
+  tool_use: 'agent',
+  mcp_tool_use: 'agent',
+  server_tool_use: 'provider',
+})
 
 /** A whole message of the model, or a block of one that was streamed. */
 function readAssistant(turn: TurnDecoder, { value, json }: Line): Reading {

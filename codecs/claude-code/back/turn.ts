@@ -1,4 +1,4 @@
-import { CANCELLED, type Ending, failedWith } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, type Ending, failedWith, wordTable } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Fault, fault, type Loss, type Stop, type TurnStart } from '../../../src/model/index.ts'
 import { codeOfResult } from '../errors.ts'
@@ -6,16 +6,13 @@ import type { Result } from '../schema.ts'
 import { Lane } from './lane.ts'
 import type { ProcessUsage } from './usage.ts'
 
-const STOPS: ReadonlyMap<unknown, Stop> = new Map([
-  ['max_tokens', 'max-tokens'],
-  ['refusal', 'refusal'],
-  ['stop_sequence', 'stop-sequence'],
-  ['model_context_window_exceeded', 'context-window'],
-])
-const LIMITS: ReadonlyMap<string, Stop> = new Map([
-  ['error_max_turns', 'max-turns'],
-  ['error_max_budget_usd', 'max-budget'],
-])
+const STOPS = wordTable<Stop>({
+  max_tokens: 'max-tokens',
+  refusal: 'refusal',
+  stop_sequence: 'stop-sequence',
+  model_context_window_exceeded: 'context-window',
+})
+const LIMITS = wordTable<Stop>({ error_max_turns: 'max-turns', error_max_budget_usd: 'max-budget' })
 
 /** One turn of the agent as canonical events; `ended` is true once it has its end. */
 export class TurnDecoder {

@@ -1,19 +1,12 @@
-import { numberedIds, ToolCalls, TurnEmitter } from '../../../src/codec-kit/index.ts'
+import { numberedIds, ToolCalls, TurnEmitter, wordTable } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Id, JsonText, Part, ToolStatus } from '../../../src/model/index.ts'
 import type { Item } from '../schema.ts'
 import { toolOfItem } from './items.ts'
 
-const PHASES: ReadonlyMap<unknown, 'commentary' | 'final'> = new Map([
-  ['commentary', 'commentary'],
-  ['final_answer', 'final'],
-])
+const PHASES = wordTable<'commentary' | 'final'>({ commentary: 'commentary', final_answer: 'final' })
 
-const STATUSES: ReadonlyMap<unknown, ToolStatus> = new Map([
-  ['completed', 'ok'],
-  ['declined', 'denied'],
-  ['interrupted', 'cancelled'],
-])
+const STATUSES = wordTable<ToolStatus>({ completed: 'ok', declined: 'denied', interrupted: 'cancelled' })
 
 /** The items of one thread in a turn: of the main thread, or of a sub-agent's, which is a lane. */
 export class Lane {

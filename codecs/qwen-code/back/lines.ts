@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf, scalarText } from '../../../src/codec-kit/index.ts'
+import { keysOf, scalarText, wordTable } from '../../../src/codec-kit/index.ts'
 import { elements, type Item, isRecord, type JsonText, member } from '../../../src/model/index.ts'
 import * as schema from '../schema.ts'
 import { unknownWithin } from '../wire.ts'
@@ -23,11 +23,11 @@ export interface LineReader {
 }
 
 /** Lines of a turn by their `type`; `system` and `result` are the link's. */
-export const LINES: ReadonlyMap<unknown, LineReader> = new Map<unknown, LineReader>([
-  ['assistant', { item: 'message-end', read: readAssistant }],
-  ['user', { item: 'tool-end', read: readUser }],
-  ['stream_event', { item: 'text-delta', read: readStreamEvent }],
-])
+export const LINES = wordTable<LineReader>({
+  assistant: { item: 'message-end', read: readAssistant },
+  user: { item: 'tool-end', read: readUser },
+  stream_event: { item: 'text-delta', read: readStreamEvent },
+})
 
 const unknownOfAssistant = unknownWithin(schema.Assistant, 'message', keysOf(schema.Assistant.entries.message))
 const unknownOfUser = unknownWithin(schema.User, 'message', keysOf(schema.User.entries.message))

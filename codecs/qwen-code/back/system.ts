@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import { isRecord, member, object } from '../../../src/model/index.ts'
 import { SystemRetry } from '../schema.ts'
 import type { Line, Reading } from './lines.ts'
@@ -7,24 +8,18 @@ import type { TurnDecoder } from './turn.ts'
 type Data = Record<string, unknown>
 
 /** The notices for clients that cannot read a `system` line, by its subtype. */
-const NOTICES: ReadonlyMap<unknown, ['info' | 'warning', (data: Data) => string]> = new Map<
-  unknown,
-  ['info' | 'warning', (data: Data) => string]
->([
-  ['task_started', ['info', (data) => `A sub-agent started: ${word(data, 'description')}`]],
-  ['task_notification', ['info', (data) => `A sub-agent is done: ${word(data, 'status')}`]],
-  [
-    'model_fallback',
-    [
-      'warning',
-      (data) => `The agent goes on with the model ${word(data, 'toModel')} instead of ${word(data, 'fromModel')}.`,
-    ],
+const NOTICES = wordTable<['info' | 'warning', (data: Data) => string]>({
+  task_started: ['info', (data) => `A sub-agent started: ${word(data, 'description')}`],
+  task_notification: ['info', (data) => `A sub-agent is done: ${word(data, 'status')}`],
+  model_fallback: [
+    'warning',
+    (data) => `The agent goes on with the model ${word(data, 'toModel')} instead of ${word(data, 'fromModel')}.`,
   ],
-  ['continue_turn_failed', ['warning', (data) => word(data, 'error')]],
-  ['vision_routing', ['info', (data) => word(data, 'notice')]],
-  ['vision_bridge', ['info', (data) => word(data, 'notice')]],
-  ['vision_bridge_failed', ['warning', (data) => word(data, 'notice')]],
-])
+  continue_turn_failed: ['warning', (data) => word(data, 'error')],
+  vision_routing: ['info', (data) => word(data, 'notice')],
+  vision_bridge: ['info', (data) => word(data, 'notice')],
+  vision_bridge_failed: ['warning', (data) => word(data, 'notice')],
+})
 
 function word(data: Data, key: string): string {
   const value = data[key]

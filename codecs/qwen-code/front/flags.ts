@@ -1,3 +1,4 @@
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { Framing } from '../../../src/contract/index.ts'
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
 
@@ -38,35 +39,32 @@ export interface Found extends Arguments {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The setter of each flag with a value. */
-export const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new Map<
-  string,
-  (found: Found, value: string) => void
->([
-  ['--input-format', (found, value) => setFormat(found, 'input', ['text', 'stream-json'], value)],
-  ['--output-format', (found, value) => setFormat(found, 'output', ['text', 'json', 'stream-json'], value)],
-  ['--approval-mode', setMode],
-  ['--session-id', setSession],
-  ['--prompt', (found, prompt) => set(found, { prompt, dialect: 'code' })],
-  ['--resume', (found, session) => set(found, { session })],
-  ['--model', (found, model) => set(found.options, { model })],
-  ['--json-schema', setSchema],
-  ['--system-prompt', (found, systemPrompt) => set(found.options, { systemPrompt })],
-  ['--append-system-prompt', (found, value) => found.systems.push(value)],
-  ['--channel', (found) => set(found, { dialect: 'code' })],
+export const VALUES = wordTable<(found: Found, value: string) => void>({
+  '--input-format': (found, value) => setFormat(found, 'input', ['text', 'stream-json'], value),
+  '--output-format': (found, value) => setFormat(found, 'output', ['text', 'json', 'stream-json'], value),
+  '--approval-mode': setMode,
+  '--session-id': setSession,
+  '--prompt': (found, prompt) => set(found, { prompt, dialect: 'code' }),
+  '--resume': (found, session) => set(found, { session }),
+  '--model': (found, model) => set(found.options, { model }),
+  '--json-schema': setSchema,
+  '--system-prompt': (found, systemPrompt) => set(found.options, { systemPrompt }),
+  '--append-system-prompt': (found, value) => found.systems.push(value),
+  '--channel': (found) => set(found, { dialect: 'code' }),
   // Of the RFC alone.
-  ['--protocol-version', (found) => set(found, { dialect: 'rfc', refusal: 'Unknown argument: protocol-version' })],
-])
+  '--protocol-version': (found) => set(found, { dialect: 'rfc', refusal: 'Unknown argument: protocol-version' }),
+})
 
 /** The setting of each flag without a value. */
-export const SWITCHES: ReadonlyMap<string, Partial<Found>> = new Map<string, Partial<Found>>([
-  ['--include-partial-messages', { partial: true, dialect: 'code' }],
-  ['--yolo', { mode: 'yolo' }],
-  ['--version', { print: 'version' }],
-  ['--help', { print: 'help' }],
-  ['--bare', {}],
-  ['--chat-recording', {}],
-  ['--acp', { refusal: 'The Agent Client Protocol (--acp) is not spoken by this stand-in.' }],
-])
+export const SWITCHES = wordTable<Partial<Found>>({
+  '--include-partial-messages': { partial: true, dialect: 'code' },
+  '--yolo': { mode: 'yolo' },
+  '--version': { print: 'version' },
+  '--help': { print: 'help' },
+  '--bare': {},
+  '--chat-recording': {},
+  '--acp': { refusal: 'The Agent Client Protocol (--acp) is not spoken by this stand-in.' },
+})
 
 const AGENT = 'the agent behind the gateway has its own configuration'
 const LIMITS = 'the gateway and the agent have their own limits'
@@ -121,23 +119,23 @@ export const HOLLOW: ReadonlyMap<string, Hollow> = new Map(
 export const COMMANDS = 'auth board channel extensions hooks mcp review sandbox serve sessions update'.split(' ')
 
 /** Other names of flags. */
-export const SHORT: ReadonlyMap<string, string> = new Map([
-  ['-p', '--prompt'],
-  ['-o', '--output-format'],
-  ['-m', '--model'],
-  ['-r', '--resume'],
-  ['-c', '--continue'],
-  ['-y', '--yolo'],
-  ['-d', '--debug'],
-  ['-s', '--sandbox'],
-  ['-v', '--version'],
-  ['-h', '--help'],
-  ['--experimental-acp', '--acp'],
-  ['-e', '--extensions'],
-  ['-i', '--prompt-interactive'],
-  ['-l', '--list-extensions'],
-  ['--add-dir', '--include-directories'],
-])
+export const SHORT = wordTable<string>({
+  '-p': '--prompt',
+  '-o': '--output-format',
+  '-m': '--model',
+  '-r': '--resume',
+  '-c': '--continue',
+  '-y': '--yolo',
+  '-d': '--debug',
+  '-s': '--sandbox',
+  '-v': '--version',
+  '-h': '--help',
+  '--experimental-acp': '--acp',
+  '-e': '--extensions',
+  '-i': '--prompt-interactive',
+  '-l': '--list-extensions',
+  '--add-dir': '--include-directories',
+})
 
 function setFormat<K extends 'input' | 'output'>(
   found: Found,

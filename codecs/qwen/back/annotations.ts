@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf } from '../../../src/codec-kit/index.ts'
+import { keysOf, wordTable } from '../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, members, parseObject, rest } from '../../../src/model/index.ts'
 import { Terminal, Thought, ToolDisplay } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
@@ -20,25 +20,19 @@ export interface Annotations {
 const DISPLAY = keysOf(ToolDisplay)
 
 /** Readers of facts about a turn besides its answer, which come as lines or as annotations. */
-export const NOTES: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
-  [
-    'x-qwen-thought',
-    reader('reasoning-delta', Thought, (turn, { subject, description }) => {
-      turn.thought(subject ?? '', description ?? '')
-      return 'read'
-    }),
-  ],
-  [
-    'x-qwen-tool-display',
-    reader('tool-progress', ToolDisplay, (turn, { tool_call_id: id, status }, json) => {
-      const confirmation = member(json, 'confirmation')
-      const ext = entriesExt(members(rest(json, DISPLAY) ?? '{}'), {
-        confirmation: confirmation === 'null' ? undefined : confirmation,
-      })
-      return turn.display(id, status, member(json, 'result_display'), ext) ? 'read' : 'stray'
-    }),
-  ],
-])
+export const NOTES = wordTable<Reader>({
+  'x-qwen-thought': reader('reasoning-delta', Thought, (turn, { subject, description }) => {
+    turn.thought(subject ?? '', description ?? '')
+    return 'read'
+  }),
+  'x-qwen-tool-display': reader('tool-progress', ToolDisplay, (turn, { tool_call_id: id, status }, json) => {
+    const confirmation = member(json, 'confirmation')
+    const ext = entriesExt(members(rest(json, DISPLAY) ?? '{}'), {
+      confirmation: confirmation === 'null' ? undefined : confirmation,
+    })
+    return turn.display(id, status, member(json, 'result_display'), ext) ? 'read' : 'stray'
+  }),
+})
 
 /** Reads annotations (raw arrays): those that are messages of their own in other places are taken as such. */
 export function readAnnotations(turn: TurnDecoder, arrays: readonly (JsonText | undefined)[]): Annotations {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, keysOf, readChatUsage } from '../../../src/codec-kit/index.ts'
+import { dropped, keysOf, readChatUsage, wordTable } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -25,11 +25,7 @@ const TOP = keysOf(Completion)
 const MESSAGE = keysOf(Message)
 const CALL = keysOf(ToolCall)
 const NEGOTIATED = keysOf(Metadata)
-const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
-  ['user', 'user'],
-  ['system', 'system'],
-  ['tool', 'tool'],
-])
+const ROLES = wordTable<Role>({ user: 'user', system: 'system', tool: 'tool' })
 
 /** A completion that is part of an answer. */
 interface Said {

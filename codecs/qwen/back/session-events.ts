@@ -1,16 +1,16 @@
-import { keysOf, readChatUsage, scalarText } from '../../../src/codec-kit/index.ts'
+import { keysOf, readChatUsage, scalarText, wordTable } from '../../../src/codec-kit/index.ts'
 import { type EventOf, type Ext, type JsonText, member, members, type Stop } from '../../../src/model/index.ts'
 import { CommandResult, SessionEvent } from '../schema.ts'
 import { entriesExt, unknownExt } from '../wire.ts'
 import { type Reader, reader } from './lines.ts'
 
 /** The events that end a turn, in lower case without separators, and how they end it; undefined: as its last completion says. */
-const ENDS: ReadonlyMap<string, Stop | undefined> = new Map<string, Stop | undefined>([
-  ['finished', undefined],
-  ['usercancelled', 'aborted'],
-  ['maxsessionturns', 'max-turns'],
-  ['maxtokens', 'max-tokens'],
-])
+const ENDS = wordTable<Stop | undefined>({
+  finished: undefined,
+  usercancelled: 'aborted',
+  maxsessionturns: 'max-turns',
+  maxtokens: 'max-tokens',
+})
 
 const KNOWN = keysOf(SessionEvent)
 const RESULT: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id'])

@@ -7,6 +7,7 @@ import {
   ToolCalls,
   TurnEmitter,
   unparsed,
+  wordTable,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
@@ -29,13 +30,13 @@ import { ENDED, readDisplay } from '../display.ts'
 import { entriesExt, unknownExt } from '../wire.ts'
 
 /** The stop of every finish reason. */
-const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
-  ['stop', 'end'],
-  ['length', 'max-tokens'],
-  ['content_filter', 'content-filter'],
-  ['tool_calls', 'tool-use'],
-  ['function_call', 'tool-use'],
-])
+const REASONS = wordTable<Stop>({
+  stop: 'end',
+  length: 'max-tokens',
+  content_filter: 'content-filter',
+  tool_calls: 'tool-use',
+  function_call: 'tool-use',
+})
 
 const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
 

@@ -1,3 +1,4 @@
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import { type Frame, type FrontContext, frameText } from '../../../src/contract/index.ts'
 import { isOfRfc } from '../../qwen-code/index.ts'
 import { FORMATS, type Format, PROTOCOL_VERSION } from '../wire.ts'
@@ -20,32 +21,25 @@ export interface Arguments {
 }
 
 /** The setting of each flag with a value. */
-const VALUES: ReadonlyMap<string, (value: string) => Partial<Arguments>> = new Map<
-  string,
-  (value: string) => Partial<Arguments>
->([
-  ['--input-format', (value) => formatFor('input', value)],
-  ['--output-format', (value) => formatFor('output', value)],
-  ['--protocol-version', versionFor],
-  ['--model', (model) => ({ model })],
-  ['--session-id', (session) => ({ session })],
-  ['--resume', (session) => ({ session })],
-  ['--system-prompt', (systemPrompt) => ({ systemPrompt })],
-  ['--prompt', (prompt) => ({ prompt })],
-])
+const VALUES = wordTable<(value: string) => Partial<Arguments>>({
+  '--input-format': (value) => formatFor('input', value),
+  '--output-format': (value) => formatFor('output', value),
+  '--protocol-version': versionFor,
+  '--model': (model) => ({ model }),
+  '--session-id': (session) => ({ session }),
+  '--resume': (session) => ({ session }),
+  '--system-prompt': (systemPrompt) => ({ systemPrompt }),
+  '--prompt': (prompt) => ({ prompt }),
+})
 
-const SHORT: ReadonlyMap<string, string> = new Map([
-  ['-o', '--output-format'],
-  ['-m', '--model'],
-  ['-p', '--prompt'],
-])
+const SHORT = wordTable<string>({ '-o': '--output-format', '-m': '--model', '-p': '--prompt' })
 
-const PRINTS: ReadonlyMap<string, 'help' | 'version'> = new Map([
-  ['--help', 'help'],
-  ['-h', 'help'],
-  ['--version', 'version'],
-  ['-v', 'version'],
-])
+const PRINTS = wordTable<'help' | 'version'>({
+  '--help': 'help',
+  '-h': 'help',
+  '--version': 'version',
+  '-v': 'version',
+})
 
 /** Reads the arguments after the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {

@@ -1,15 +1,12 @@
 import * as v from 'valibot'
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { AgentEvent, Id } from '../../../src/model/index.ts'
 import { Display, Notify } from '../schema.ts'
 import { unknownExt } from '../wire.ts'
 
 const NOTIFY = new Set(['type', 'message'])
 const DISPLAY = new Set(['type', 'text'])
-const SEVERITIES: ReadonlyMap<unknown, 'warning' | 'error'> = new Map([
-  ['warn', 'warning'],
-  ['warning', 'warning'],
-  ['error', 'error'],
-])
+const SEVERITIES = wordTable<'warning' | 'error'>({ warn: 'warning', warning: 'warning', error: 'error' })
 
 /**
  * `ext_notify` and `ext_display`, what an extension of the agent says to its user, as a notice; undefined for another

@@ -6,6 +6,7 @@ import {
   numberedIds,
   ToolCalls,
   TurnEmitter,
+  wordTable,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { append, type Ext, type Fault, fault, type Id, member, type Part, type Stop } from '../../../src/model/index.ts'
@@ -14,14 +15,14 @@ import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
 import { UsageSum, usageOf } from './usage.ts'
 
-const STOPS: ReadonlyMap<string, Stop> = new Map([
-  ['end', 'end'],
-  ['end_turn', 'end'],
-  ['tool_use', 'tool-use'],
-  ['length', 'max-tokens'],
-  ['error', 'error'],
-  ['aborted', 'aborted'],
-])
+const STOPS = wordTable<Stop>({
+  end: 'end',
+  end_turn: 'end',
+  tool_use: 'tool-use',
+  length: 'max-tokens',
+  error: 'error',
+  aborted: 'aborted',
+})
 
 const DOUBT =
   'The agent reported no usage for this answer: the connection to its provider may have broken, and the answer may be incomplete.'

@@ -1,3 +1,4 @@
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { TurnOptions } from '../../../src/model/index.ts'
 
 /** The mode of the program: the loop of commands, one prompt whose last message is printed, or one whose events are. */
@@ -43,33 +44,33 @@ interface Hollow {
 const LEVELS: ReadonlySet<string> = new Set(['', 'low', 'medium', 'high'])
 
 /** The setter of each flag with a value. */
-const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new Map([
-  ['--model', (found: Found, value: string) => set(found.options, { model: value })],
-  ['--reasoning', (found: Found, value: string) => setEffort(found, value.toLowerCase())],
-  ['--tools', (found: Found, value: string) => set(found.options, { tools: listOf(value) })],
-  ['--system-prompt', (found: Found, value: string) => set(found, { base: value })],
-  ['--append-system-prompt', (found: Found, value: string) => set(found, { extra: [...found.extra, value] })],
-  ['--session', (found: Found, value: string) => set(found, { session: value })],
-  ['--provider', (found: Found, value: string) => set(found, { provider: value })],
-])
+const VALUES = wordTable<(found: Found, value: string) => void>({
+  '--model': (found: Found, value: string) => set(found.options, { model: value }),
+  '--reasoning': (found: Found, value: string) => setEffort(found, value.toLowerCase()),
+  '--tools': (found: Found, value: string) => set(found.options, { tools: listOf(value) }),
+  '--system-prompt': (found: Found, value: string) => set(found, { base: value }),
+  '--append-system-prompt': (found: Found, value: string) => set(found, { extra: [...found.extra, value] }),
+  '--session': (found: Found, value: string) => set(found, { session: value }),
+  '--provider': (found: Found, value: string) => set(found, { provider: value }),
+})
 
 /** The setter of each flag without a value. */
-const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
-  ['--rpc', (found: Found) => setMode(found, 'rpc')],
-  ['-p', (found: Found) => setMode(found, 'print')],
-  ['--print', (found: Found) => setMode(found, 'print')],
-  ['--json', (found: Found) => setMode(found, 'json')],
+const SWITCHES = wordTable<(found: Found) => void>({
+  '--rpc': (found: Found) => setMode(found, 'rpc'),
+  '-p': (found: Found) => setMode(found, 'print'),
+  '--print': (found: Found) => setMode(found, 'print'),
+  '--json': (found: Found) => setMode(found, 'json'),
   // The only thing it asks for is what this mode does anyway.
-  ['--no-session', () => {}],
+  '--no-session': () => {},
   // The program has no use for it any more.
-  ['--experimental-oauth', () => {}],
-  ['--no-tools', (found: Found) => set(found.options, { tools: [] })],
-  ['--version', (found: Found) => set(found, { print: 'version' })],
-  ['-v', (found: Found) => set(found, { print: 'version' })],
-  ['--help', (found: Found) => set(found, { print: 'help' })],
-  ['-h', (found: Found) => set(found, { print: 'help' })],
-  ['--list-models', (found: Found) => set(found, { print: 'models' })],
-])
+  '--experimental-oauth': () => {},
+  '--no-tools': (found: Found) => set(found.options, { tools: [] }),
+  '--version': (found: Found) => set(found, { print: 'version' }),
+  '-v': (found: Found) => set(found, { print: 'version' }),
+  '--help': (found: Found) => set(found, { print: 'help' }),
+  '-h': (found: Found) => set(found, { print: 'help' }),
+  '--list-models': (found: Found) => set(found, { print: 'models' }),
+})
 
 const EXTENSIONS = 'extensions are configured where the agent runs'
 const SKILLS = 'skills are configured where the agent runs'
@@ -79,29 +80,26 @@ const SESSION = 'name a session with --session instead'
  * The reason why a flag is not honoured, or not wholly; `value` is true when one follows it. Those that `changes` are refused with a
  * single prompt. In the loop they are reported on stderr: clients pass them whenever they start the program.
  */
-const HOLLOW: ReadonlyMap<string, { why: string; value?: true; changes?: true }> = new Map<
-  string,
-  { why: string; value?: true; changes?: true }
->([
-  ['--provider', { why: 'the agent behind the gateway has its own provider', value: true }],
-  ['--api-key', { why: 'the agent behind the gateway has its own credentials', value: true }],
-  ['--base-url', { why: 'the agent behind the gateway has its own endpoint', value: true }],
-  ['--cwd', { why: 'the agent works where the gateway was configured to run it', value: true, changes: true }],
-  ['--max-steps', { why: 'the number of steps is limited by the agent itself', value: true, changes: true }],
-  ['--ext', { why: EXTENSIONS, value: true, changes: true }],
-  ['-e', { why: EXTENSIONS, value: true, changes: true }],
-  ['--no-ext', { why: EXTENSIONS, changes: true }],
-  ['--no-extensions', { why: EXTENSIONS, changes: true }],
-  ['--no-skill', { why: SKILLS, changes: true }],
-  ['--no-skills', { why: SKILLS, changes: true }],
-  ['--with-skills', { why: SKILLS, changes: true }],
-  ['--with-skill', { why: SKILLS, changes: true }],
-  ['--no-yolo', { why: 'nobody can be asked before a tool runs in this mode' }],
-  ['--continue', { why: SESSION, changes: true }],
-  ['-c', { why: SESSION, changes: true }],
-  ['--resume', { why: SESSION, changes: true }],
-  ['-r', { why: SESSION, changes: true }],
-])
+const HOLLOW = wordTable<{ why: string; value?: true; changes?: true }>({
+  '--provider': { why: 'the agent behind the gateway has its own provider', value: true },
+  '--api-key': { why: 'the agent behind the gateway has its own credentials', value: true },
+  '--base-url': { why: 'the agent behind the gateway has its own endpoint', value: true },
+  '--cwd': { why: 'the agent works where the gateway was configured to run it', value: true, changes: true },
+  '--max-steps': { why: 'the number of steps is limited by the agent itself', value: true, changes: true },
+  '--ext': { why: EXTENSIONS, value: true, changes: true },
+  '-e': { why: EXTENSIONS, value: true, changes: true },
+  '--no-ext': { why: EXTENSIONS, changes: true },
+  '--no-extensions': { why: EXTENSIONS, changes: true },
+  '--no-skill': { why: SKILLS, changes: true },
+  '--no-skills': { why: SKILLS, changes: true },
+  '--with-skills': { why: SKILLS, changes: true },
+  '--with-skill': { why: SKILLS, changes: true },
+  '--no-yolo': { why: 'nobody can be asked before a tool runs in this mode' },
+  '--continue': { why: SESSION, changes: true },
+  '-c': { why: SESSION, changes: true },
+  '--resume': { why: SESSION, changes: true },
+  '-r': { why: SESSION, changes: true },
+})
 
 /** Every flag that is known, for tables. */
 export const FLAGS = {

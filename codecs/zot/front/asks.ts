@@ -1,4 +1,4 @@
-import { messageLine } from '../../../src/codec-kit/index.ts'
+import { messageLine, wordTable } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -32,15 +32,12 @@ interface Asked {
 }
 
 /** The commands that are queries, and how their data is written. */
-export const QUERIES: ReadonlyMap<string, { what: QueryWhat; write: ReplyWriter }> = new Map<
-  string,
-  { what: QueryWhat; write: ReplyWriter }
->([
-  ['get_state', { what: 'state', write: writeState }],
-  ['get_messages', { what: 'messages', write: writeMessages }],
-  ['get_models', { what: 'models', write: writeModels }],
-  ['ping', { what: 'health', write: () => '{"pong":true}' }],
-])
+export const QUERIES = wordTable<{ what: QueryWhat; write: ReplyWriter }>({
+  get_state: { what: 'state', write: writeState },
+  get_messages: { what: 'messages', write: writeMessages },
+  get_models: { what: 'models', write: writeModels },
+  ping: { what: 'health', write: () => '{"pong":true}' },
+})
 
 /** The commands that change the meaning of later prompts. */
 const CHANGES: ReadonlySet<string> = new Set(['set_model', 'clear'])

@@ -1,4 +1,4 @@
-import { messageLine, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { messageLine, unknownMembers, wordTable } from '../../../src/codec-kit/index.ts'
 import { type Ext, isRecord, type JsonText, parse } from '../../../src/model/index.ts'
 import { toExt } from '../wire.ts'
 import type { Request } from './asks.ts'
@@ -11,10 +11,10 @@ export interface Line extends Request {
 
 /** The fields of the commands that have more than these two. */
 const BARE: ReadonlySet<string> = new Set(['type', 'id'])
-const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['prompt', new Set(['type', 'id', 'message', 'images'])],
-  ['set_model', new Set(['type', 'id', 'model'])],
-])
+const KNOWN = wordTable<ReadonlySet<string>>({
+  prompt: new Set(['type', 'id', 'message', 'images']),
+  set_model: new Set(['type', 'id', 'model']),
+})
 
 /** Reads a line, or gives the reason why it is no command at all. A field that is null counts as absent. */
 export function readLine(json: JsonText): Line | string {
