@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Command } from '../../src/model/index.ts'
+import { type Command, QUERIES } from '../../src/model/index.ts'
 import {
   amount,
   ext,
@@ -165,22 +165,7 @@ export const COMMANDS: Schemas = {
   'session-fork': command({ id: text }),
   'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text), option: maybe(configOption) }),
   query: command({
-    what: oneOf([
-      'state',
-      'messages',
-      'models',
-      'offers',
-      'agent',
-      'agents',
-      'sessions',
-      'session',
-      'agent-sessions',
-      'turns',
-      'turn',
-      'input',
-      'hints',
-      'health',
-    ]),
+    what: oneOf(QUERIES),
     args: maybe(raw),
   }),
   foreign: command({ protocol: text, frame: text }),

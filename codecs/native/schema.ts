@@ -3,15 +3,21 @@ import {
   type Ask,
   ERROR_CODES,
   type ErrorCode,
+  EXECUTORS,
   type Ext,
   type Fault,
   ITEMS,
   isRetryable,
+  LOSS_KINDS,
+  LOSS_REASONS,
   type Loss,
   object,
   type Part,
   type Question,
   quote,
+  ROLES,
+  STOPS,
+  TOOL_STATUSES,
   type Usage,
 } from '../../src/model/index.ts'
 import { PROTOCOL } from './wire.ts'
@@ -67,28 +73,14 @@ export const ext: v.GenericSchema<unknown, Ext> = record({
   json: v.pipe(raw, v.startsWith('{', 'must be an object')),
 })
 
-const toolStatus = oneOf(['ok', 'error', 'denied', 'cancelled'])
 /** The outcome of a tool's run. */
-export const status = toolStatus
+export const status = oneOf(TOOL_STATUSES)
 /** The party that runs a tool. */
-export const executor = oneOf(['agent', 'client', 'provider'])
+export const executor = oneOf(EXECUTORS)
 /** The author of a message. */
-export const role = oneOf(['user', 'assistant', 'tool', 'system'])
+export const role = oneOf(ROLES)
 /** The reason why a turn or a step stopped. */
-export const stop = oneOf([
-  'end',
-  'max-tokens',
-  'max-turns',
-  'tool-use',
-  'stop-sequence',
-  'refusal',
-  'content-filter',
-  'context-window',
-  'max-budget',
-  'aborted',
-  'error',
-])
-
+export const stop = oneOf(STOPS)
 /** Members of every part. */
 const more = { ext: maybe(ext) }
 
@@ -121,7 +113,7 @@ export const seal = record({ provider: text, kind: maybe(oneOf(['encrypted', 're
 export const toolReply = v.object({
   type: v.literal('tool-reply'),
   tool: text,
-  status: toolStatus,
+  status,
   parts: v.lazy((): v.GenericSchema<unknown, Part[]> => parts),
   ...more,
 })
@@ -227,9 +219,9 @@ export const ask: v.GenericSchema<unknown, Ask> = record(askFields)
 
 /** A loss on the way to or from another gateway. */
 export const loss: v.GenericSchema<unknown, Loss> = record({
-  kind: oneOf(['dropped', 'weakened', 'invented', 'unparsed']),
+  kind: oneOf(LOSS_KINDS),
   item: oneOf(ITEMS),
   field: maybe(text),
-  why: oneOf(['no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision']),
+  why: oneOf(LOSS_REASONS),
   count,
 })

@@ -1,5 +1,14 @@
 import * as v from 'valibot'
-import { ITEMS, isRecord } from '../../src/model/index.ts'
+import {
+  EXECUTORS,
+  ITEMS,
+  isRecord,
+  LOSS_KINDS,
+  LOSS_REASONS,
+  ROLES,
+  STOPS,
+  TOOL_STATUSES,
+} from '../../src/model/index.ts'
 
 /** An object with these known members; unknown ones are let through. Arrays are no objects. */
 function record<E extends v.ObjectEntries>(entries: E) {
@@ -148,15 +157,15 @@ const wireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),
 )
-const status = v.picklist(['ok', 'error', 'denied', 'cancelled'])
-const executor = v.picklist(['agent', 'client', 'provider'])
+const status = v.picklist(TOOL_STATUSES)
+const executor = v.picklist(EXECUTORS)
 const parts = v.optional(v.array(streamPart), [])
 
 /** Payloads of the streaming profile's events, by event name (text deltas have a hand-written guard). */
 export const streamEvents = {
   message_start: v.looseObject({
     message: wireId,
-    role: v.picklist(['user', 'assistant', 'tool', 'system']),
+    role: v.picklist(ROLES),
     phase: v.optional(v.picklist(['commentary', 'final'])),
     lane,
   }),
@@ -193,21 +202,7 @@ export const streamEvents = {
 /** Another gateway's description of its turn in `response.extensions["urn:turnpike:turn"]`. */
 export const turnExtension = v.looseObject({
   session: v.optional(v.string()),
-  stop: v.optional(
-    v.picklist([
-      'end',
-      'max-tokens',
-      'max-turns',
-      'context-window',
-      'max-budget',
-      'tool-use',
-      'stop-sequence',
-      'refusal',
-      'content-filter',
-      'aborted',
-      'error',
-    ]),
-  ),
+  stop: v.optional(v.picklist(STOPS)),
   usage: v.optional(v.unknown()),
   notices: v.optional(v.array(v.unknown())),
   loss: v.optional(v.array(v.unknown())),
@@ -217,9 +212,9 @@ export type TurnExtension = v.InferOutput<typeof turnExtension>
 
 /** A loss that another gateway reports. */
 export const upstreamLoss = v.object({
-  kind: v.picklist(['dropped', 'weakened', 'invented', 'unparsed']),
+  kind: v.picklist(LOSS_KINDS),
   item: v.picklist(ITEMS),
   field: v.optional(v.string()),
-  why: v.picklist(['no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision']),
+  why: v.picklist(LOSS_REASONS),
   count: v.pipe(v.number(), v.integer(), v.minValue(1)),
 })

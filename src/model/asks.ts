@@ -1,5 +1,6 @@
 import type { JsonText } from './json.ts'
-import type { Ext, Id, Part, ToolStatus } from './parts.ts'
+import type { Ext, Id, Part } from './parts.ts'
+import type { ToolStatus } from './words.ts'
 
 /** The kind of a question. */
 export type AskKind = 'approval' | 'input' | 'client' | 'tool'

@@ -1,6 +1,7 @@
 import type { AskReply } from './asks.ts'
 import type { JsonText } from './json.ts'
 import type { Ext, Id, Message, Part } from './parts.ts'
+import type { QueryWhat } from './words.ts'
 
 /** The turn that a command is for, as far as a front knows it; the engine resolves it. */
 export type Target = { turn: Id } | { request: string } | { continuation: string } | 'running'
@@ -144,23 +145,6 @@ export interface TurnStart {
   mcpServers?: readonly McpServer[]
   environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
 }
-
-/** The queries that a front can send to the gateway itself; `query.ts` has the shape of each answer. */
-export type QueryWhat =
-  | 'state'
-  | 'messages'
-  | 'models'
-  | 'offers'
-  | 'agent'
-  | 'agents'
-  | 'sessions'
-  | 'session'
-  | 'agent-sessions'
-  | 'turns'
-  | 'turn'
-  | 'input'
-  | 'hints'
-  | 'health'
 
 /** The answer to a question: the question's id, or its place among those that a parked turn waits for, from 0. */
 export interface Answered {

@@ -1,21 +1,8 @@
 import type { Ask } from './asks.ts'
 import type { Fault } from './errors.ts'
 import type { JsonText } from './json.ts'
-import type { Citation, Executor, Ext, Id, Part, Role, Seal, ToolStatus, Usage } from './parts.ts'
-
-/** The reason why a turn or a step stopped. */
-export type Stop =
-  | 'end'
-  | 'max-tokens'
-  | 'max-turns'
-  | 'tool-use'
-  | 'stop-sequence'
-  | 'refusal'
-  | 'content-filter'
-  | 'context-window'
-  | 'max-budget'
-  | 'aborted'
-  | 'error'
+import type { Citation, Ext, Id, Part, Seal, Usage } from './parts.ts'
+import type { Executor, Role, Stop, ToolStatus } from './words.ts'
 
 /** The members of every event of a turn. `lane` names the sub-agent that it came from; absent means the main agent. */
 interface OfTurn {

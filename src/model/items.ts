@@ -1,7 +1,8 @@
 import type { AskKind } from './asks.ts'
-import type { Command, QueryWhat, SessionRef, TurnOptions } from './command.ts'
+import type { Command, SessionRef, TurnOptions } from './command.ts'
 import type { AgentEvent } from './event.ts'
 import type { Part, Usage } from './parts.ts'
+import type { QueryWhat } from './words.ts'
 
 /** All items that a translation can lose: the rows of the matrix, the keys of capabilities, the `item` of a loss. */
 export const ITEMS = [

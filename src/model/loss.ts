@@ -1,16 +1,13 @@
 import type { Item } from './items.ts'
+import type { LOSS_KINDS, LOSS_REASONS } from './words.ts'
 
 /** Something that did not survive a translation, as a value. */
 export interface Loss {
-  /**
-   * `dropped`: gone. `weakened`: arrived with less. `invented`: made up because the target requires it. `unparsed`: not
-   * understood.
-   */
-  kind: 'dropped' | 'weakened' | 'invented' | 'unparsed'
+  kind: (typeof LOSS_KINDS)[number]
   item: Item
   /** The field within the item, in the wire's own name. */
   field?: string
-  why: 'no-place' | 'too-narrow' | 'required' | 'policy' | 'unknown' | 'precision'
+  why: (typeof LOSS_REASONS)[number]
   count: number
 }
 

@@ -1,4 +1,5 @@
 import type { JsonText } from './json.ts'
+import type { Role, ToolStatus } from './words.ts'
 
 /** An opaque identifier. */
 export type Id = string
@@ -43,13 +44,6 @@ export interface Citation {
   end?: number
   ext?: Ext
 }
-
-/** The outcome of a tool's run. */
-export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
-/** The side that runs a tool: only a call of a `client` tool is for the client to run. */
-export type Executor = 'agent' | 'client' | 'provider'
-/** The author of a message. */
-export type Role = 'user' | 'assistant' | 'tool' | 'system'
 
 /**
  * One piece of content of a message, a prompt or a tool's result. `ext` has the fields of a protocol that the model has

@@ -1,11 +1,11 @@
 import type { Ask } from './asks.ts'
 import type { Fault } from './errors.ts'
-import type { Stop } from './event.ts'
 import type { Item } from './items.ts'
 import type { JsonText } from './json.ts'
 import type { Loss } from './loss.ts'
 import type { Offers } from './offers.ts'
-import type { Ext, Id, Message, Part, ToolStatus, Usage } from './parts.ts'
+import type { Ext, Id, Message, Part, Usage } from './parts.ts'
+import type { Stop, ToolStatus } from './words.ts'
 
 /** Answer data of `query state`. */
 export interface StateReply {

@@ -1,7 +1,8 @@
 import type { Ask } from './asks.ts'
 import type { TurnEnd } from './event.ts'
 import type { JsonText } from './json.ts'
-import type { Executor, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
+import type { Id, Part, Usage } from './parts.ts'
+import type { Executor, Role, ToolStatus } from './words.ts'
 
 /** A message of the running turn. */
 export interface MessageView {
