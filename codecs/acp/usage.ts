@@ -1,5 +1,5 @@
-import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
-import { isRecord, type Loss, type Usage } from '../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../src/codec-kit/index.ts'
+import { isRecord, type Usage } from '../../src/model/index.ts'
 
 /** The counts of a prompt's answer, and those of one model call in `_meta`, by their names there. */
 const COUNTS = {
@@ -18,7 +18,7 @@ const QUOTA = { input: 'input_tokens', output: 'output_tokens' } as const
 const COST = { costUsd: 'costUsd' } as const
 
 /** Reads a `usage` object. All zeros, or no count at all, mean that nothing was counted: then undefined. */
-export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+export function readUsage(json: unknown, report: Report): Usage | undefined {
   const usage = readCounts(json, COUNTS, report)
   return isUncounted(usage) ? undefined : usage
 }
@@ -26,7 +26,7 @@ export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | 
 /** Reads the tokens of a turn from the answer to its prompt. */
 export function readTurnUsage(
   { usage, _meta: meta }: Readonly<Record<string, unknown>>,
-  report: (loss: Loss) => void,
+  report: Report,
 ): Usage | undefined {
   const { quota, turnpike } = isRecord(meta) ? meta : {}
   const tokens = readUsage(usage, report) ?? readCounts(isRecord(quota) ? quota['token_count'] : 0, QUOTA, report)

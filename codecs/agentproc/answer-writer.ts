@@ -1,4 +1,4 @@
-import { codeOfProviderText, dropped, type EventTable, weakened } from '../../src/codec-kit/index.ts'
+import { codeOfProviderText, dropped, type EventTable, isAnswer, weakened } from '../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../src/contract/index.ts'
 import type { EventOf, Ext, Fault, Id, Loss, MessageView, TurnEnd, TurnView } from '../../src/model/index.ts'
 import { isFile } from './attachments.ts'
@@ -107,11 +107,6 @@ export abstract class AnswerWriter {
     this.#last = message
     this.partial(gap + text, ext)
   }
-}
-
-/** Only the agent's own words are the answer: not a sub-agent's, not a tool's. */
-export function isAnswer(message: MessageView | undefined): message is MessageView {
-  return message !== undefined && message.lane === undefined && message.role === 'assistant'
 }
 
 /** True when a failure of a provider would be taken for another error: clients know it by its words alone. */

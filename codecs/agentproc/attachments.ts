@@ -1,5 +1,5 @@
-import { dropped, weakened } from '../../src/codec-kit/index.ts'
-import type { Loss, Part } from '../../src/model/index.ts'
+import { dropped, type Report, weakened } from '../../src/codec-kit/index.ts'
+import type { Part } from '../../src/model/index.ts'
 
 /** A part that is a file of some kind. */
 export type FilePart = Extract<Part, { type: 'image' | 'audio' | 'file' }>
@@ -10,7 +10,7 @@ export function isFile(part: Part): part is FilePart {
 }
 
 /** The URL of a file. Bytes become a `data:` URL, a loss; a file with neither has no place (undefined). */
-export function urlOf(part: FilePart, report: (loss: Loss) => void): string | undefined {
+export function urlOf(part: FilePart, report: Report): string | undefined {
   const item = `part.${part.type}` as const
   if (part.url !== undefined) return part.url
   if (part.base64 === undefined) {

@@ -1,6 +1,6 @@
-import { weakened, withInstruction } from '../../src/codec-kit/index.ts'
+import { type Report, weakened, withInstruction } from '../../src/codec-kit/index.ts'
 import type { BackContext, Call } from '../../src/contract/index.ts'
-import { type CommandOf, type Fault, fault, type Loss, textOf } from '../../src/model/index.ts'
+import { type CommandOf, type Fault, fault, textOf } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
 import { type Placeholders, substitute, workingFolder } from './substitute.ts'
 
@@ -21,7 +21,7 @@ export function tooLong(text: string): boolean {
 }
 
 /** The message of a turn. There is no field for a system prompt: it goes in front of the prompt's text. */
-export function messageOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Loss) => void): string {
+export function messageOf({ input, options }: CommandOf<'turn-start'>, report: Report): string {
   const text = textOf(input)
   if (!options.systemPrompt) return text
   report(weakened('option.systemPrompt'))

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wireId } from '../../src/codec-kit/index.ts'
 import type { AgentEvent, Loss } from '../../src/model/index.ts'
 import {
   ask,
@@ -8,7 +9,6 @@ import {
   ext,
   fault,
   flag,
-  id,
   linkFault,
   list,
   loss,
@@ -45,7 +45,7 @@ function event<const E extends v.ObjectEntries>(entries: E) {
 }
 
 const step = { step: number }
-const delta = event({ message: id, text })
+const delta = event({ message: wireId, text })
 
 /** The members of every event besides `type`, `turn` and `seq`, by its type. */
 export const EVENTS: Schemas = {
@@ -67,25 +67,25 @@ export const EVENTS: Schemas = {
   }),
   'step-start': event(step),
   'step-end': event({ ...step, stop }),
-  'message-start': event({ message: id, role, phase: maybe(oneOf(['commentary', 'final', 'refusal'])) }),
+  'message-start': event({ message: wireId, role, phase: maybe(oneOf(['commentary', 'final', 'refusal'])) }),
   'text-delta': delta,
   'reasoning-delta': delta,
-  'reasoning-end': event({ message: id, seal: maybe(seal) }),
-  citation: event({ message: id, ...cited }),
-  'message-end': event({ message: id, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
-  'message-retract': event({ message: id, keepText: flag }),
+  'reasoning-end': event({ message: wireId, seal: maybe(seal) }),
+  citation: event({ message: wireId, ...cited }),
+  'message-end': event({ message: wireId, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
+  'message-retract': event({ message: wireId, keepText: flag }),
   'tool-start': event({
-    tool: id,
+    tool: wireId,
     message: maybe(text),
     name: text,
     kind: maybe(text),
     title: maybe(text),
     executor,
   }),
-  'tool-args-delta': event({ tool: id, text }),
-  'tool-call': event({ tool: id, name: text, args: raw, executor }),
-  'tool-progress': event({ tool: id, parts }),
-  'tool-end': event({ tool: id, status, parts }),
+  'tool-args-delta': event({ tool: wireId, text }),
+  'tool-call': event({ tool: wireId, name: text, args: raw, executor }),
+  'tool-progress': event({ tool: wireId, parts }),
+  'tool-end': event({ tool: wireId, status, parts }),
   'terminal-output': event({ stream: oneOf(['stdout', 'stderr']), text }),
   directive: event({ action: text, json: raw }),
   plan: event({ json: raw }),

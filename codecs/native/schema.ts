@@ -26,11 +26,6 @@ import { PROTOCOL } from './wire.ts'
 
 /** A string. */
 export const text = v.string('must be a string')
-/** An id of a message or a tool call: a number is its digits, an absent one is empty. Items with the same id are distinguished. */
-export const id = v.pipe(
-  v.optional(v.nullable(v.union([text, v.number()], 'must be a string')), null),
-  v.transform((given) => (given === null ? '' : String(given))),
-)
 /** Any JSON, as text. */
 export const raw = v.string('must be there')
 /** True or false. */

@@ -1,5 +1,5 @@
-import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
-import { isRecord, type JsonText, type Loss, type Members, object, type Usage } from '../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Members, object, type Usage } from '../../src/model/index.ts'
 
 /** Wire names of the token counts in our extension and in `usage` events. */
 const NAMES = {
@@ -21,7 +21,7 @@ export function usageJson(usage: Usage, estimated: boolean, extra: Members = {})
 }
 
 /** The usage that a JSON value reports; undefined when it has no count above zero (all zero means unknown). */
-export function usageOf(value: unknown, report: (loss: Loss) => void): { usage: Usage; estimated?: true } | undefined {
+export function usageOf(value: unknown, report: Report): { usage: Usage; estimated?: true } | undefined {
   if (!isRecord(value)) return undefined
   const usage = readCounts(value, NAMES, report)
   if (isUncounted(usage)) return undefined

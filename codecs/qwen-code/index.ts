@@ -4,7 +4,6 @@ import { dialect } from './dialect.ts'
 import { errors } from './errors.ts'
 
 export { isOfRfc } from './front/accepts.ts'
-export { WireId } from './schema.ts'
 export { dialect, errors }
 
 /** Structured input and output of Qwen Code as its CLI ships it. Its agents are configured by their arguments alone. */

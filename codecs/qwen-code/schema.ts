@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wireId } from '../../src/codec-kit/index.ts'
 import { isRecord, type ModelInfo } from '../../src/model/index.ts'
 
 /** `system` / `init`: before every turn. */
@@ -13,11 +14,6 @@ export const SystemRetry = v.looseObject({
   data: v.looseObject({ preserveText: v.optional(v.boolean(), true) }),
 })
 
-/** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
-export const WireId = v.pipe(
-  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
-  v.transform((given) => (given === null ? '' : String(given))),
-)
 /** An id that may be missing; one of another type is as good as none. */
 const maybeId = v.fallback(v.optional(v.string()), undefined)
 
@@ -32,7 +28,7 @@ const Block = v.looseObject({ type: v.string() })
 export const AssistantBlock = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
   v.looseObject({ type: v.literal('thinking'), thinking: v.string(), signature: v.optional(v.string(), '') }),
-  v.looseObject({ type: v.literal('tool_use'), id: WireId, name: v.string() }),
+  v.looseObject({ type: v.literal('tool_use'), id: wireId, name: v.string() }),
 ])
 
 /** `assistant`: a run of blocks of one category. */
@@ -54,7 +50,7 @@ export const UserBlock = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
   v.looseObject({
     type: v.literal('tool_result'),
-    tool_use_id: WireId,
+    tool_use_id: wireId,
     is_error: v.optional(v.boolean(), false),
     content: v.optional(v.union([v.string(), v.array(Block)])),
   }),
@@ -83,12 +79,12 @@ export const StreamEvent = v.variant('type', [
   v.looseObject({
     type: v.literal('content_block_start'),
     index: v.number(),
-    content_block: v.looseObject({ type: v.string(), id: WireId, name: v.optional(v.string()) }),
+    content_block: v.looseObject({ type: v.string(), id: wireId, name: v.optional(v.string()) }),
   }),
   BlockDelta,
   v.looseObject({ type: v.literal('content_block_stop') }),
   v.looseObject({ type: v.literal('message_stop') }),
-  v.looseObject({ type: v.literal('tool_progress'), tool_use_id: WireId, content: v.unknown() }),
+  v.looseObject({ type: v.literal('tool_progress'), tool_use_id: wireId, content: v.unknown() }),
 ])
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
@@ -117,7 +113,7 @@ export const ControlRequest = v.looseObject({
 /** The `request` of a `can_use_tool`. */
 export const CanUseTool = v.looseObject({
   tool_name: v.string(),
-  tool_use_id: WireId,
+  tool_use_id: wireId,
   input: v.custom<Record<string, unknown>>(isRecord),
   permission_suggestions: v.optional(
     v.nullable(v.array(v.looseObject({ type: v.optional(v.string()), label: v.optional(v.string()) }))),

@@ -1,7 +1,6 @@
-import { dropped, weakened, wordTable } from '../../src/codec-kit/index.ts'
+import { dropped, type Report, weakened, wordTable } from '../../src/codec-kit/index.ts'
 import {
   type JsonText,
-  type Loss,
   object,
   type Part,
   parse,
@@ -44,7 +43,7 @@ export function readDisplay(json: JsonText | undefined): { parts: Part[]; exact:
 const FILE_DIFF: ReadonlySet<string> = new Set(['kind', 'file_name', 'diff', 'original', 'modified'])
 
 /** Parts of a tool's result as displays, one after the other; texts that follow each other are one. */
-export function writeDisplays(parts: readonly Part[], report: (loss: Loss) => void): JsonText[] {
+export function writeDisplays(parts: readonly Part[], report: Report): JsonText[] {
   const displays: JsonText[] = []
   let text: string | undefined
   const flush = (): void => {
@@ -64,7 +63,7 @@ export function writeDisplays(parts: readonly Part[], report: (loss: Loss) => vo
 }
 
 /** A string is text; an object holds a display as JSON. */
-function displayOf(part: Part, report: (loss: Loss) => void): string | { json: JsonText } | undefined {
+function displayOf(part: Part, report: Report): string | { json: JsonText } | undefined {
   switch (part.type) {
     case 'text':
       return part.text

@@ -1,8 +1,7 @@
-import { weakened, wordTable } from '../../src/codec-kit/index.ts'
+import { type Report, weakened, wordTable } from '../../src/codec-kit/index.ts'
 import {
   elements,
   type JsonText,
-  type Loss,
   type Message,
   member,
   object,
@@ -87,7 +86,7 @@ export function writeConversation(
   systemPrompt: string | undefined,
   history: readonly Message[],
   input: readonly Part[],
-  report: (loss: Loss) => void,
+  report: Report,
 ): JsonText {
   const written = systemPrompt === undefined ? [] : [`{"role":"system","content":${quote(systemPrompt)}}`]
   for (const { role, parts } of history) written.push(...writeMessage(role, parts, report))
@@ -96,7 +95,7 @@ export function writeConversation(
 }
 
 /** One message; the results of tools are messages of their own. */
-function writeMessage(role: Role, parts: readonly Part[], report: (loss: Loss) => void): JsonText[] {
+function writeMessage(role: Role, parts: readonly Part[], report: Report): JsonText[] {
   const written: JsonText[] = []
   const calls: JsonText[] = []
   const content: Part[] = []
@@ -124,13 +123,13 @@ export function toolCallJson(id: string, name: string, args: JsonText): JsonText
   return `{"id":${quote(id)},"type":"function","function":{"name":${quote(name)},"arguments":${quote(args)}}}`
 }
 
-function contentJson(parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+function contentJson(parts: readonly Part[], report: Report): JsonText {
   const [only] = parts
   if (parts.length === 1 && only?.type === 'text') return quote(only.text)
   return `[${parts.flatMap((part) => contentPart(part, report) ?? []).join(',')}]`
 }
 
-function contentPart(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+function contentPart(part: Part, report: Report): JsonText | undefined {
   if (part.type === 'image') {
     const url = part.base64 === undefined ? part.url : `data:${part.mime ?? 'image/*'};base64,${part.base64}`
     if (url !== undefined) return `{"type":"image_url","image_url":{"url":${quote(url)}}}`

@@ -1,9 +1,8 @@
-import { dropped, weakened } from '../../src/codec-kit/index.ts'
+import { dropped, type Report, weakened } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   elements,
   type JsonText,
-  type Loss,
   type Members,
   member,
   members,
@@ -150,7 +149,7 @@ function expectOnly(value: Fields, read: ReadParts, keys: readonly string[]): vo
 }
 
 /** Parts as an array of the wire's parts; what has no place is reported. */
-export function writeParts(parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+export function writeParts(parts: readonly Part[], report: Report): JsonText {
   return `[${parts.flatMap((part) => writePart(part, report) ?? []).join(',')}]`
 }
 
@@ -159,7 +158,7 @@ export function textPart(text: string): JsonText {
   return `{"type":"text","text":${quote(text)}}`
 }
 
-function writePart(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+function writePart(part: Part, report: Report): JsonText | undefined {
   switch (part.type) {
     case 'text':
       return textPart(part.text)
@@ -185,7 +184,7 @@ function writePart(part: Part, report: (loss: Loss) => void): JsonText | undefin
   }
 }
 
-function writeMedia(part: Blob & { type: Media }, report: (loss: Loss) => void): JsonText | undefined {
+function writeMedia(part: Blob & { type: Media }, report: Report): JsonText | undefined {
   const mime = quote(part.mime ?? DEFAULT_MIME[part.type])
   const name = quote(part.name)
   if (part.base64 !== undefined) {
@@ -206,7 +205,7 @@ const DEFAULT_MIME: Readonly<Record<Media, string>> = {
 }
 
 /** A tool's result as the response of a function: `output`, or `error` when it is not `ok`. */
-function writeResponse(status: ToolStatus, parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+function writeResponse(status: ToolStatus, parts: readonly Part[], report: Report): JsonText {
   if (status === 'denied' || status === 'cancelled') {
     report(weakened('part.tool-reply', 'status', 'too-narrow'))
   }
@@ -217,7 +216,7 @@ function writeResponse(status: ToolStatus, parts: readonly Part[], report: (loss
 }
 
 /** The text of parts, one after the other on lines of their own; what is no text is reported. */
-export function plainText(parts: readonly Part[], report: (loss: Loss) => void): string {
+export function plainText(parts: readonly Part[], report: Report): string {
   const texts: string[] = []
   for (const part of parts) {
     if (part.type === 'text') texts.push(part.text)

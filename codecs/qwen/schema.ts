@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { WireId } from '../qwen-code/index.ts'
+import { wireId } from '../../src/codec-kit/index.ts'
 
 /** Schemas of the wire's messages. All are loose: unknown fields are kept by the caller as raw JSON. */
 
@@ -32,7 +32,7 @@ const said = { role: text, content: text, annotations: notes }
 /** One of the `tool_calls` of a message. */
 export const ToolCall = v.looseObject({
   index: free,
-  id: WireId,
+  id: wireId,
   type: text,
   function: v.looseObject({ name: v.string(), arguments: free }),
 })
@@ -75,7 +75,7 @@ export const Terminal = v.looseObject({ ...where, type: v.string(), channel: tex
 export const ToolDisplay = v.looseObject({
   ...where,
   type: v.string(),
-  tool_call_id: WireId,
+  tool_call_id: wireId,
   status: v.string(),
   result_display: free,
   confirmation: free,

@@ -1,11 +1,10 @@
-import { dropped, invented, weakened } from '../../src/codec-kit/index.ts'
+import { dropped, invented, type Report, weakened } from '../../src/codec-kit/index.ts'
 import {
   asJson,
   type Ext,
   elements,
   type Id,
   type JsonText,
-  type Loss,
   member,
   object,
   type Part,
@@ -84,7 +83,7 @@ function readImage(block: Block): Part {
 }
 
 /** Writes parts as an array of content blocks; what has no block is reported. */
-export function writeContent(parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+export function writeContent(parts: readonly Part[], report: Report): JsonText {
   const blocks: JsonText[] = []
   for (const part of parts) {
     const block = writeBlock(part, report)
@@ -94,7 +93,7 @@ export function writeContent(parts: readonly Part[], report: (loss: Loss) => voi
 }
 
 /** The content of a message or a result of a tool: as the wire itself had it, where that is known, else from its parts. */
-export function contentOf(parts: readonly Part[], ext: Ext | undefined, report: (loss: Loss) => void): JsonText {
+export function contentOf(parts: readonly Part[], ext: Ext | undefined, report: Report): JsonText {
   return ownMember(ext, 'content') ?? writeContent(parts, report)
 }
 
@@ -106,7 +105,7 @@ export function textBlock(text: string): JsonText {
 /** Of an image its type and size are all that a client is shown. */
 const UNSHOWN = ['name', 'url', 'ref', 'base64'] as const
 
-function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+function writeBlock(part: Part, report: Report): JsonText | undefined {
   switch (part.type) {
     case 'text':
       return textBlock(part.text)

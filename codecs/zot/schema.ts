@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wireId } from '../../src/codec-kit/index.ts'
 import { isBase64 } from './wire.ts'
 
 /** Schemas of the wire's messages. All are loose: unknown fields are kept by the caller as raw JSON. */
@@ -6,12 +7,6 @@ import { isBase64 } from './wire.ts'
 const count = v.pipe(v.number(), v.finite())
 const maybe = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema))
 const content = maybe(v.array(v.looseObject({})))
-
-/** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
-export const WireId = v.pipe(
-  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
-  v.transform((given) => (given === null ? '' : String(given))),
-)
 
 /** The codec's own keys of an agent's configuration. */
 export const Options = v.strictObject({
@@ -47,17 +42,17 @@ export const Bare = v.looseObject({})
 /** `text_delta`: a piece of the answer. */
 export const TextDelta = v.looseObject({ delta: v.string() })
 /** `tool_use_start`: the model begins to write a call. */
-export const ToolUseStart = v.looseObject({ id: WireId, name: v.string() })
+export const ToolUseStart = v.looseObject({ id: wireId, name: v.string() })
 /** `tool_use_args`: a piece of the arguments of a call. */
-export const ToolUseArgs = v.looseObject({ id: WireId, delta: v.string() })
+export const ToolUseArgs = v.looseObject({ id: wireId, delta: v.string() })
 /** `tool_use_end`: the arguments of a call are whole. */
-export const ToolUseEnd = v.looseObject({ id: WireId })
+export const ToolUseEnd = v.looseObject({ id: wireId })
 /** `tool_call`: a whole call; its arguments are sliced from the raw text. */
-export const ToolCall = v.looseObject({ id: WireId, name: v.string(), args: v.optional(v.unknown()) })
+export const ToolCall = v.looseObject({ id: wireId, name: v.string(), args: v.optional(v.unknown()) })
 /** `tool_progress`: a raw piece of the output of a tool. */
-export const ToolProgress = v.looseObject({ id: WireId, text: v.string() })
+export const ToolProgress = v.looseObject({ id: wireId, text: v.string() })
 /** `tool_result`: a tool has ended. */
-export const ToolResult = v.looseObject({ id: WireId, is_error: maybe(v.boolean()), content })
+export const ToolResult = v.looseObject({ id: wireId, is_error: maybe(v.boolean()), content })
 /** `turn_end`: a model call is over. */
 export const TurnEnd = v.looseObject({ stop: maybe(v.string()) })
 /** `error`: what went wrong, for the user. One without words is a failure all the same. */

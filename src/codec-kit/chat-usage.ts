@@ -1,5 +1,6 @@
-import { isRecord, type Loss, type Usage } from '../model/index.ts'
+import { isRecord, type Usage } from '../model/index.ts'
 import { isUncounted, readCounts } from './counts.ts'
+import type { Report } from './losses.ts'
 
 const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
 const CACHED = { cacheRead: 'cached_tokens' } as const
@@ -8,7 +9,7 @@ const CACHE_HITS = { cacheRead: 'prompt_cache_hit_tokens' } as const
 const REASONED = { reasoning: 'reasoning_tokens' } as const
 
 /** Reads the tokens of a `usage` object of Chat Completions. All zeros mean that nothing was counted: then undefined. */
-export function readChatUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+export function readChatUsage(json: unknown, report: Report): Usage | undefined {
   if (!isRecord(json)) return undefined
   const usage: Usage = {
     ...readCounts(json, COUNTS, report),

@@ -1,4 +1,5 @@
-import { isRecord, type Loss, type Usage } from '../model/index.ts'
+import { isRecord, type Usage } from '../model/index.ts'
+import type { Report } from './losses.ts'
 
 /** A token count above this is not plausible and is not a count. */
 const MAX_TOKENS = 1e12
@@ -13,7 +14,7 @@ const MAX_COST_USD = 1e9
 export function readCounts(
   fields: unknown,
   names: Readonly<Partial<Record<keyof Usage, string>>>,
-  report: (loss: Loss) => void,
+  report: Report,
 ): Usage {
   const usage: Usage = {}
   if (!isRecord(fields)) return usage

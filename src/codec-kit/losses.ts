@@ -1,6 +1,9 @@
 import type { Item, Loss, TurnView } from '../model/index.ts'
 import { isDropped } from './tools.ts'
 
+/** Receives what a wire has no place for. */
+export type Report = (loss: Loss) => void
+
 type Why = Loss['why']
 
 /** An item, or a field of it, that does not reach the other wire. */
@@ -24,7 +27,7 @@ export function unparsed(item: Item, field?: string): Loss {
 }
 
 /** A text as UTF-8 holds it: half a character becomes U+FFFD, a loss. */
-export function wellFormed(text: string, report: (loss: Loss) => void, field?: string): string {
+export function wellFormed(text: string, report: Report, field?: string): string {
   const whole = text.toWellFormed()
   if (whole !== text) report(loss('weakened', 'part.text', field, 'too-narrow'))
   return whole

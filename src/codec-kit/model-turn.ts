@@ -14,7 +14,7 @@ import {
   type TurnStart,
   type Usage,
 } from '../model/index.ts'
-import { dropped } from './losses.ts'
+import { dropped, type Report } from './losses.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** A call that a model made. The client only runs calls of its own tools. */
@@ -64,7 +64,7 @@ export interface ModelApi {
   /** Writes a request with the whole conversation so far; `report` gets what the wire has no form for. */
   request(
     conversation: readonly JsonText[],
-    report: (loss: Loss) => void,
+    report: Report,
   ): {
     path: string
     headers?: Readonly<Record<string, string>>
@@ -106,7 +106,7 @@ export class ModelTurn {
   #usage: Usage | undefined
 
   /** `open` makes the wire of the turn; it reports there what the wire has no form for. */
-  constructor(start: Command & TurnStart, ports: BackPorts, open: (report: (loss: Loss) => void) => ModelApi) {
+  constructor(start: Command & TurnStart, ports: BackPorts, open: (report: Report) => ModelApi) {
     this.#start = start
     this.#ports = ports
     this.#api = open((loss) => ports.report(loss, start.turn))

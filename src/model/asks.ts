@@ -42,6 +42,12 @@ export interface Ask {
   deadline?: number
 }
 
+/** True for at most one consent and one refusal, both for this once: all that a client of several protocols can choose from. */
+export function isPlainChoice(options: readonly AskOption[]): boolean {
+  const kinds = new Set(options.map(({ kind }) => kind))
+  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
+}
+
 /** The option of this kind that decides the least: the first for this once, else the first of the kind. */
 export function narrowestOption(options: readonly AskOption[], kind: AskOption['kind']): AskOption | undefined {
   const fitting = options.filter((option) => option.kind === kind)

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { keysOf, unparsed } from '../../../src/codec-kit/index.ts'
+import { keysOf, type Report, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   isRecord,
   type JsonText,
-  type Loss,
   member,
   members,
   rest,
@@ -24,7 +23,7 @@ export interface PromptAnswer {
 }
 
 /** Reads the answer to a prompt, which ends its turn; `json` is the raw result. What cannot be read of it is a normal end. */
-export function readAnswer(result: unknown, json: JsonText, report: (loss: Loss) => void): PromptAnswer {
+export function readAnswer(result: unknown, json: JsonText, report: Report): PromptAnswer {
   const { success, output } = v.safeParse(Prompted, result)
   const stop = success ? stopOf(output.stopReason) : 'end'
   if (!success || stop === undefined) report(unparsed(success ? 'end.stop' : 'turn-end'))

@@ -1,13 +1,5 @@
-import { dropped } from '../../../src/codec-kit/index.ts'
-import {
-  type JsonText,
-  type Loss,
-  type McpServer,
-  type Members,
-  object,
-  quote,
-  type TurnStart,
-} from '../../../src/model/index.ts'
+import { dropped, type Report } from '../../../src/codec-kit/index.ts'
+import { type JsonText, type McpServer, type Members, object, quote, type TurnStart } from '../../../src/model/index.ts'
 import type { Connection } from './connection.ts'
 
 /** The folders that a session works in, and its servers, as parameters of the request that opens it. */
@@ -24,7 +16,7 @@ export type Wished = Pick<TurnStart, 'cwd' | 'folders' | 'mcpServers'>
  * The place of a session: as the agent is configured, and as its client wishes if the agent can do that. `report` gets
  * the wishes that it cannot fulfil.
  */
-export function placeOf(connection: Connection, wished: Wished, report: (loss: Loss) => void): Place {
+export function placeOf(connection: Connection, wished: Wished, report: Report): Place {
   const { options, process, folder } = connection.context
   const cwd = wished.cwd ?? process?.cwd ?? folder
   const folders = [...options.folders, ...(wished.folders ?? [])]
@@ -47,11 +39,7 @@ export function samePlace(one: Place, other: Place): boolean {
   return object(one.entries) === object(other.entries)
 }
 
-function serversOf(
-  { context, about }: Connection,
-  wished: readonly McpServer[],
-  report: (loss: Loss) => void,
-): JsonText[] {
+function serversOf({ context, about }: Connection, wished: readonly McpServer[], report: Report): JsonText[] {
   const own = context.options.mcp_servers.map((server): McpServer => {
     return 'url' in server ? server : { ...server, type: 'stdio' }
   })

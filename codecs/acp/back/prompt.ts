@@ -1,5 +1,5 @@
-import { commandText, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
-import { type CommandOf, type JsonText, type Loss, type Part, textOf } from '../../../src/model/index.ts'
+import { commandText, type Report, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { type CommandOf, type JsonText, type Part, textOf } from '../../../src/model/index.ts'
 import { type ContentKinds, partLoss, writeBlock } from '../content.ts'
 
 /** The content blocks of a prompt. `system` is an instruction that the agent does not have yet. */
@@ -7,7 +7,7 @@ export function promptOf(
   { input, invocation }: CommandOf<'turn-start'>,
   system: string | undefined,
   kinds: ContentKinds,
-  report: (loss: Loss) => void,
+  report: Report,
 ): JsonText {
   // A command without text: agents of this protocol find it in the text.
   const typed = !invocation || textOf(input) !== ''

@@ -1,13 +1,5 @@
-import { dropped, weakened } from '../../../src/codec-kit/index.ts'
-import {
-  asJson,
-  type JsonText,
-  type Loss,
-  type Members,
-  type Part,
-  quote,
-  type ToolStatus,
-} from '../../../src/model/index.ts'
+import { dropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
+import { asJson, type JsonText, type Members, type Part, quote, type ToolStatus } from '../../../src/model/index.ts'
 import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
 import { readToolContent } from '../tools.ts'
 
@@ -24,9 +16,6 @@ const KINDS: ReadonlySet<string> = new Set([
   'switch_mode',
   'other',
 ])
-
-/** Receives each loss. */
-export type Report = (loss: Loss) => void
 
 /** The kind of a tool, where the protocol knows it. */
 export function kindJson(kind: string | undefined, report: Report): JsonText | undefined {

@@ -1,4 +1,4 @@
-import { isDropped, weakened } from '../../../src/codec-kit/index.ts'
+import { isDropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Ext,
@@ -10,7 +10,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
-import { endJson, inputJson, kindJson, type Report, resultMembers } from './tool-entries.ts'
+import { endJson, inputJson, kindJson, resultMembers } from './tool-entries.ts'
 import type { Updates } from './updates.ts'
 
 /** The most text of a running tool that is shown, in UTF-16 units: each update repeats all of it. */

@@ -1,5 +1,5 @@
-import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import { type Ext, isRecord, type JsonText, type Loss, object, parse, type Usage } from '../../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import { type Ext, isRecord, type JsonText, object, parse, type Usage } from '../../../src/model/index.ts'
 import { unknownExt } from '../ext.ts'
 
 /** The wire's name of every count. */
@@ -16,7 +16,7 @@ const ENTRIES = Object.entries(NAMES) as [keyof Usage, string][]
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES))
 
 /** A usage object with its other members; undefined when it has no counts, or only zeros. */
-export function readUsage(json: JsonText, report: (loss: Loss) => void): { usage: Usage; ext?: Ext } | undefined {
+export function readUsage(json: JsonText, report: Report): { usage: Usage; ext?: Ext } | undefined {
   const value = parse(json)
   if (!isRecord(value)) return undefined
   const usage = readCounts(value, NAMES, report)

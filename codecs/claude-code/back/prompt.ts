@@ -1,20 +1,19 @@
-import { commandText, dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
-  type Blob,
-  type JsonText,
-  type Loss,
-  object,
-  type Part,
-  quote,
-  type TurnStart,
-} from '../../../src/model/index.ts'
+  commandText,
+  dropped,
+  messageLine,
+  type Report,
+  weakened,
+  withInstruction,
+} from '../../../src/codec-kit/index.ts'
+import { type Blob, type JsonText, object, type Part, quote, type TurnStart } from '../../../src/model/index.ts'
 
 /** The `user` line of a turn; `report` gets what it cannot hold. `system` is a system prompt that is folded in. */
 export function promptLine(
   { input, task, invocation }: TurnStart,
   system: string | undefined,
   extra: JsonText | undefined,
-  report: (loss: Loss) => void,
+  report: Report,
 ): string {
   const typed = input.length === 0 && invocation ? commandText(invocation) : undefined
   const command = task === 'compact' ? '/compact' : typed
@@ -24,7 +23,7 @@ export function promptLine(
 }
 
 /** A `user` line with these parts. */
-export function userLine(parts: readonly Part[], extra: JsonText | undefined, report: (loss: Loss) => void): string {
+export function userLine(parts: readonly Part[], extra: JsonText | undefined, report: Report): string {
   const blocks = parts.flatMap((part) => blockJson(part, report) ?? [])
   const content = blocks.length === 0 ? textBlock('') : blocks.join(',')
   return messageLine(
@@ -40,7 +39,7 @@ function instructed(system: string, parts: readonly Part[]): Part[] {
   return [{ type: 'text', text }, ...parts.filter((part) => part !== first)]
 }
 
-function blockJson(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+function blockJson(part: Part, report: Report): JsonText | undefined {
   switch (part.type) {
     case 'text':
       return textBlock(part.text)

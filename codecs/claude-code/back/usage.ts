@@ -1,8 +1,6 @@
-import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import { addUsage, isRecord, type Loss, type Usage } from '../../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import { addUsage, isRecord, type Usage } from '../../../src/model/index.ts'
 import type { Result } from '../schema.ts'
-
-type Report = (loss: Loss) => void
 
 const CALL = {
   input: 'input_tokens',

@@ -1,9 +1,9 @@
-import { dropped } from '../../../src/codec-kit/index.ts'
-import { type JsonText, type Loss, type Message, object, textOf } from '../../../src/model/index.ts'
+import { dropped, type Report } from '../../../src/codec-kit/index.ts'
+import { type JsonText, type Message, object, textOf } from '../../../src/model/index.ts'
 import { texts } from './server.ts'
 
 /** A conversation as the `items` of `thread/inject_items`: the messages of the model's provider, which hold texts. */
-export function historyItems(history: readonly Message[], report: (loss: Loss) => void): JsonText {
+export function historyItems(history: readonly Message[], report: Report): JsonText {
   const items = history.flatMap(({ role, parts }) => {
     for (const { type } of parts) if (type !== 'text') report(dropped('start.history', type))
     const text = textOf(parts)

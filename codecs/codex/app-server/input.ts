@@ -1,14 +1,14 @@
-import { dropped, weakened } from '../../../src/codec-kit/index.ts'
-import { type Blob, type JsonText, type Loss, object, type Part, quote } from '../../../src/model/index.ts'
+import { dropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
+import { type Blob, type JsonText, object, type Part, quote } from '../../../src/model/index.ts'
 import { texts } from './server.ts'
 
 /** The `input` of a turn; `report` gets what it cannot hold. */
-export function inputJson(parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+export function inputJson(parts: readonly Part[], report: Report): JsonText {
   const items = parts.flatMap((part) => partJson(part, report) ?? [])
   return `[${items.length === 0 ? textJson('') : items.join(',')}]`
 }
 
-function partJson(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+function partJson(part: Part, report: Report): JsonText | undefined {
   switch (part.type) {
     case 'text':
       return textJson(part.text)

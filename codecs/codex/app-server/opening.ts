@@ -1,9 +1,8 @@
-import { dropped } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type ClientTool,
   type JsonText,
-  type Loss,
   type McpServer,
   object,
   quote,
@@ -15,7 +14,7 @@ import { texts } from './server.ts'
 export function openingParams(
   { cwd, folders = [], mcpServers = [], options }: TurnStart,
   folder: string | undefined,
-  report: (loss: Loss) => void,
+  report: Report,
 ): JsonText {
   const servers = mcpServers.flatMap((server) => serverEntry(server, report))
   const roots = [cwd ?? folder, ...folders].filter((path) => path !== undefined)
@@ -29,7 +28,7 @@ export function openingParams(
 }
 
 /** An MCP server as the agent's configuration has it, which knows programs and streamable HTTP. */
-function serverEntry(server: McpServer, report: (loss: Loss) => void): [name: string, json: JsonText][] {
+function serverEntry(server: McpServer, report: Report): [name: string, json: JsonText][] {
   if (server.type === 'stdio') {
     const [command, ...args] = server.command
     return [[server.name, JSON.stringify({ command, args, env: server.env })]]
@@ -40,7 +39,7 @@ function serverEntry(server: McpServer, report: (loss: Loss) => void): [name: st
 }
 
 /** The tools of a client as those that the agent calls through the gateway; only functions are. */
-export function toolsJson(tools: readonly ClientTool[], report: (loss: Loss) => void): JsonText {
+export function toolsJson(tools: readonly ClientTool[], report: Report): JsonText {
   const specs = tools.flatMap(({ kind, namespace, name, description = '', schema = '{"type":"object"}' }) => {
     if (kind !== undefined) {
       report(dropped('start.clientTools', kind))

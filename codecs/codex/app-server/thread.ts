@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, type RpcAnswer } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report, type RpcAnswer } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   append,
@@ -63,7 +63,7 @@ export class Thread {
   }
 
   /** A turn begins: the parameters of its `turn/start`. */
-  turnParams(start: Start, report: (loss: Loss) => void): JsonText {
+  turnParams(start: Start, report: Report): JsonText {
     this.usage.begin(this.#fresh)
     this.#fresh = false
     if (start.ext && start.ext.protocol !== PROTOCOL) report(dropped('ext', start.ext.protocol))

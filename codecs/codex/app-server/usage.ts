@@ -1,5 +1,5 @@
-import { growthOf, readCounts } from '../../../src/codec-kit/index.ts'
-import type { Loss, Usage } from '../../../src/model/index.ts'
+import { growthOf, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import type { Usage } from '../../../src/model/index.ts'
 
 /** The names of the counts on the wire. `inputTokens` includes those of the cache, as in the model. */
 const NAMES = {
@@ -28,7 +28,7 @@ export class ThreadUsage {
   }
 
   /** `thread/tokenUsage/updated`: the tokens of a model call; undefined when there was none. */
-  update(total: unknown, last: unknown, report: (loss: Loss) => void): Usage | undefined {
+  update(total: unknown, last: unknown, report: Report): Usage | undefined {
     const now = readCounts(total, NAMES, report)
     const before = this.#now ?? growthOf(now, readCounts(last, NAMES, report))
     this.#base ??= before

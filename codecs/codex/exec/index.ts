@@ -4,6 +4,7 @@ import {
   dropped,
   type Ending,
   failedWith,
+  type Report,
   TurnEmitter,
   unparsed,
   weakened,
@@ -140,7 +141,7 @@ export class ExecBack implements BackLink {
 }
 
 /** The prompt as text; `report` gets what it cannot hold. */
-function promptOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Loss) => void): string {
+function promptOf({ input, options }: CommandOf<'turn-start'>, report: Report): string {
   const texts = input.flatMap((part) => {
     if (part.type === 'text') return part.text
     if (part.type !== 'data') {

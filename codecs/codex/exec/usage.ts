@@ -1,5 +1,5 @@
-import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import type { Loss, Usage } from '../../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import type { Usage } from '../../../src/model/index.ts'
 
 const NAMES = {
   input: 'input_tokens',
@@ -22,7 +22,7 @@ export class ExecUsage {
     fields: unknown,
     thread: string,
     resumed: boolean,
-    report: (loss: Loss) => void,
+    report: Report,
   ): { session: Usage; turn: Usage | undefined } | undefined {
     const session = readCounts(fields, NAMES, report)
     if (isUncounted(session)) return undefined

@@ -10,11 +10,13 @@ import {
 import {
   append,
   type Command,
+  type CommandOf,
   type Fault,
   fault,
   type Id,
   type JsonText,
   type LinkEvent,
+  object,
   parse,
   parseObject,
   quote,
@@ -36,57 +38,48 @@ interface Request {
   body: string
 }
 
+type Asking = Pick<CommandOf<'query'>, 'what' | 'args'>
+
+/** Makes the query that a request is. */
+function query(asking: (request: Request) => Asking): (request: Request) => Command {
+  return (request) => ({ exchange: request.exchange, type: 'query', ...asking(request) })
+}
+
 /** The command of each endpoint; text says why the request is wrong. */
 const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
-  'GET /v1/turns': ({ exchange, query }) => ({
-    exchange,
-    type: 'query',
-    what: 'turns',
-    args: listArgs(query),
-  }),
-  'GET /v1/turns/:turn': ({ exchange, params }) => ({
-    exchange,
-    type: 'query',
-    what: 'turn',
-    args: `{"turn":${quote(params['turn']!)}}`,
-  }),
+  'GET /v1/turns': query(({ query }) => ({ what: 'turns', args: listArgs(query) })),
+  'GET /v1/turns/:turn': query(({ params }) => ({ what: 'turn', args: object({ turn: quote(params['turn']) }) })),
   'DELETE /v1/turns/:turn': ({ exchange, params }) => ({ exchange, type: 'turn-delete', id: params['turn']! }),
-  'GET /v1/turns/:turn/input': ({ exchange, params, query }) => ({
-    exchange,
-    type: 'query',
+  'GET /v1/turns/:turn/input': query(({ params, query }) => ({
     what: 'input',
     args: inputArgs(params['turn']!, new URLSearchParams(query).get('continuation')),
-  }),
-  'GET /v1/turns/:turn/events': ({ exchange, params }) => ({
-    exchange,
-    type: 'turn-follow',
-    target: { turn: params['turn']! },
-  }),
+  })),
+  'GET /v1/turns/:turn/events': ({ exchange, params }) => ({ exchange, type: 'turn-follow', target: targetOf(params) }),
   'POST /v1/turns/:turn/cancel': ({ exchange, params }) => ({
     exchange,
     type: 'turn-cancel',
-    target: { turn: params['turn']! },
+    target: targetOf(params),
   }),
   'POST /v1/turns/:turn/approvals/:ask': approval,
-  'GET /v1/sessions': ({ exchange, query }) => ({ exchange, type: 'query', what: 'sessions', args: listArgs(query) }),
-  'GET /v1/sessions/:session': ({ exchange, params }) => ({
-    exchange,
-    type: 'query',
+  'GET /v1/sessions': query(({ query }) => ({ what: 'sessions', args: listArgs(query) })),
+  'GET /v1/sessions/:session': query(({ params }) => ({
     what: 'session',
-    args: `{"id":${quote(params['session']!)}}`,
-  }),
+    args: object({ id: quote(params['session']) }),
+  })),
   'POST /v1/sessions/:session/fork': fork,
-  'GET /v1/agents/:agent/sessions': ({ exchange, query }) => ({
-    exchange,
-    type: 'query',
+  'GET /v1/agents/:agent/sessions': query(({ query }) => ({
     what: 'agent-sessions',
     args: JSON.stringify(Object.fromEntries(new URLSearchParams(query))),
-  }),
+  })),
   'DELETE /v1/sessions/:session': ({ exchange, params }) => ({
     exchange,
     type: 'session-delete',
     id: params['session']!,
   }),
+}
+
+function targetOf(params: Request['params']): { turn: Id } {
+  return { turn: params['turn']! }
 }
 
 function inputArgs(turn: Id, continuation: string | null): JsonText {
@@ -123,8 +116,8 @@ function approval({ exchange, params, body }: Request): Command | string {
   // This path is for answers alone: no other command takes effect by it.
   if (read.type !== 'ask-reply') return 'type must be "ask-reply", or be left out'
   return {
-    ...(read.command(exchange, '') as Extract<Command, { type: 'ask-reply' }>),
-    target: { turn: params['turn']! },
+    ...(read.command(exchange, '') as CommandOf<'ask-reply'>),
+    target: targetOf(params),
     ask: params['ask']!,
   }
 }

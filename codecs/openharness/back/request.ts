@@ -1,10 +1,9 @@
-import { dropped, scalarText, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report, scalarText, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type AskReply,
   type Command,
   type CommandOf,
   type JsonText,
-  type Loss,
   type Members,
   object,
   quote,
@@ -32,7 +31,7 @@ export interface RequestParts {
   options: Options
   requestId: string
   resume?: Resume
-  report: (loss: Loss) => void
+  report: Report
 }
 
 const TOP = new Set(['correlation_id', 'capabilities', 'request'])
@@ -125,7 +124,7 @@ function sessionMembers({ session }: Start): Members {
 }
 
 /** The protocol has no system prompt: it goes in front of the intent. */
-function intentOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Loss) => void): string {
+function intentOf({ input, options }: CommandOf<'turn-start'>, report: Report): string {
   const prompt = textOf(input)
   if (options.systemPrompt === undefined) return prompt
   report(weakened('option.systemPrompt'))
@@ -139,7 +138,7 @@ function environmentOf({ environment }: Start): JsonText | undefined {
   return object({ privacy_tier: quote(environment.privacy) }, state)
 }
 
-function attachmentsOf({ input }: Start, report: (loss: Loss) => void): JsonText | undefined {
+function attachmentsOf({ input }: Start, report: Report): JsonText | undefined {
   const references: JsonText[] = []
   for (const part of input) {
     if (isReference(part)) references.push(attachmentJson(part))

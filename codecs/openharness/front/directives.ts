@@ -1,11 +1,10 @@
 import * as v from 'valibot'
-import { dropped, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   asJson,
   elements,
   type JsonText,
-  type Loss,
   members,
   object,
   type Part,
@@ -17,9 +16,6 @@ import {
 import { attachmentJson, isReference } from '../attachments.ts'
 import { directiveMembers } from '../schema.ts'
 import { at, markContinuation } from '../wire.ts'
-
-/** Receives what an answer has no place for. */
-export type Report = (loss: Loss) => void
 
 /** The directive that shows text, with references to what came with it. */
 export function messageDirective(shown: string, attachments: readonly JsonText[]): JsonText {

@@ -1,4 +1,4 @@
-import { isDropped } from '../../../src/codec-kit/index.ts'
+import { isDropped, type Report } from '../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type JsonText,
@@ -12,7 +12,6 @@ import {
 import { errorJson } from '../errors.ts'
 import { usageJson } from '../usage.ts'
 import { at, ENVELOPE, oneLine, otherMembers, RESPONSE, TURN_EXTENSION, unlessEmpty, VERSION } from '../wire.ts'
-import type { Report } from './directives.ts'
 import type { Ids } from './request.ts'
 
 /** Members that an answer of the gateway has itself, or that have no meaning in one. */

@@ -1,4 +1,4 @@
-import { dropped, isJsonType } from '../../../src/codec-kit/index.ts'
+import { dropped, isJsonType, type Report } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -182,7 +182,7 @@ class OpenHarnessFront implements FrontLink {
     return this.#context.transport === 'http'
   }
 
-  #takeExt(protocol: string, own: JsonText | undefined, report: (loss: Loss) => void): void {
+  #takeExt(protocol: string, own: JsonText | undefined, report: Report): void {
     if (own !== undefined) this.#own = own
     else report(dropped('ext', protocol))
   }

@@ -1,4 +1,4 @@
-import { dropped, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, type Report, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   asJson,
@@ -16,7 +16,7 @@ import {
 import { attachmentJson, isReference } from '../attachments.ts'
 import { usageJson } from '../usage.ts'
 import { at, oneLine, PROTOCOL } from '../wire.ts'
-import { directiveJson, partReferences, type Report, reportLane } from './directives.ts'
+import { directiveJson, partReferences, reportLane } from './directives.ts'
 
 /** The streaming profile: what each event of a turn is shown as before the closing `response`. */
 const EVENTS: EventTable<StreamWriter> = {

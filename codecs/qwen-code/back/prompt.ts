@@ -1,5 +1,12 @@
-import { commandText, dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
-import { type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
+import {
+  commandText,
+  dropped,
+  messageLine,
+  type Report,
+  weakened,
+  withInstruction,
+} from '../../../src/codec-kit/index.ts'
+import { type JsonText, quote, type TurnStart } from '../../../src/model/index.ts'
 
 /** A prompt for the CLI. */
 export interface Prompt {
@@ -18,7 +25,7 @@ const FORGETTING: ReadonlySet<string> = new Set(['clear', 'reset', 'new', 'compr
  * it. A system prompt that the conversation does not know (`known`) is put before the text, but not before a command,
  * which would not work then: the next prompt brings it.
  */
-export function promptOf(start: TurnStart, known: string | undefined, report: (loss: Loss) => void): Prompt {
+export function promptOf(start: TurnStart, known: string | undefined, report: Report): Prompt {
   const text = textOf(start, report)
   const { systemPrompt: wished = known } = start.options
   const [, command] = COMMAND.exec(text) ?? []
@@ -31,7 +38,7 @@ export function promptOf(start: TurnStart, known: string | undefined, report: (l
   return { text: withInstruction(wished, text), system: wished }
 }
 
-function textOf(start: TurnStart, report: (loss: Loss) => void): string {
+function textOf(start: TurnStart, report: Report): string {
   const lines: string[] = []
   for (const part of start.input) {
     if (part.type === 'text') lines.push(part.text)

@@ -1,5 +1,5 @@
-import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import { addUsage, type Loss, type Usage } from '../../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import { addUsage, type Usage } from '../../../src/model/index.ts'
 
 const NAMES = {
   input: 'input_tokens',
@@ -10,7 +10,7 @@ const NAMES = {
 const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
 
 /** The tokens of a message or result; undefined when all are zero, which is how the CLI says that it does not know. */
-export function usageOf(fields: unknown, report: (loss: Loss) => void): Usage | undefined {
+export function usageOf(fields: unknown, report: Report): Usage | undefined {
   const usage = readCounts(fields, NAMES, report)
   return isUncounted(usage) ? undefined : usage
 }

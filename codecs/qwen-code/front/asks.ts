@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { controlErrorText, controlResponse, dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
-  type AskOption,
   type AskReply,
   append,
   type Ext,
   type Id,
+  isPlainChoice,
   isRecord,
   type JsonText,
   member,
@@ -78,7 +78,7 @@ export class FrontAsks {
       this.#reply(open, { kind: 'client', error: REFUSED })
       return
     }
-    if (exchange !== undefined && question.kind === 'approval' && !isPlain(question.options)) {
+    if (exchange !== undefined && question.kind === 'approval' && !isPlainChoice(question.options)) {
       ports.report(weakened('ask.approval', 'options', 'too-narrow'), exchange)
     }
     // An id that is unique wherever it comes from is kept; others might mean an earlier question of this client.
@@ -186,10 +186,4 @@ function suggestionsOf({ options, description }: Approval): JsonText {
     }),
   )
   return `[${suggestions.join(',')}]`
-}
-
-/** True for one consent and one refusal, both for this once: all that a client can choose from. */
-function isPlain(options: readonly AskOption[]): boolean {
-  const kinds = new Set(options.map(({ kind }) => kind))
-  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
 }

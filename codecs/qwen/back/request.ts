@@ -1,8 +1,7 @@
-import { dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, type Report, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
   type JsonText,
-  type Loss,
   type Members,
   members,
   object,
@@ -23,8 +22,6 @@ export interface Where {
 }
 
 type Start = CommandOf<'turn-start'>
-type Report = (loss: Loss) => void
-
 /** Members of `ext` that are not members of the request itself. */
 const INNER: ReadonlySet<string> = new Set(['input', 'options', 'messages', 'response_format'])
 

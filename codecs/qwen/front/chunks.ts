@@ -1,4 +1,4 @@
-import { weakened } from '../../../src/codec-kit/index.ts'
+import { isAnswer, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type EventOf,
@@ -14,7 +14,7 @@ import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
 import { MESSAGE_GAP, ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
-import { type AnswerWriter, type Call, type Delta, type Ending, isAnswer } from './state.ts'
+import type { AnswerWriter, Call, Delta, Ending } from './state.ts'
 
 /** A call as its pieces number it. */
 interface Numbered {
@@ -58,7 +58,7 @@ export class ChunksWriter implements AnswerWriter {
   text(event: Delta, view: TurnView): void {
     if (event.text === '') return
     if (event.message !== this.#message) {
-      if (!isAnswer(event.message, view)) return
+      if (!isAnswer(view.message(event.message))) return
       this.#piece(event.message, event.text, event.ext, view)
     } else if (event.ext || this.#round.size > 0) this.#piece(event.message, event.text, event.ext, view)
     else this.#lines.send(`${this.#head}${quote(event.text)}},"finish_reason":null}]}`)
@@ -68,7 +68,7 @@ export class ChunksWriter implements AnswerWriter {
     const message = view.message(event.message)
     // The pieces of it cannot be taken back.
     if (event.revised) this.#lines.report(weakened('message-end', 'text', 'policy'))
-    if (!isAnswer(event.message, view) || message?.streamed || message?.text === '') return
+    if (!isAnswer(view.message(event.message)) || message?.streamed || message?.text === '') return
     this.#piece(event.message, message!.text, event.ext, view)
   }
 

@@ -1,9 +1,10 @@
+import { isAnswer } from '../../../src/codec-kit/index.ts'
 import { append, type EventOf, type Ext, type Id, quote, type TurnView, type Usage } from '../../../src/model/index.ts'
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
 import { ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
-import { type AnswerWriter, type Call, type Ending, isAnswer } from './state.ts'
+import type { AnswerWriter, Call, Ending } from './state.ts'
 
 /**
  * An answer as `chat.completion` lines, one for each message or call. A message waits until it is known whether it is
@@ -37,7 +38,7 @@ export class CompletionsWriter implements AnswerWriter {
   text(): void {}
 
   endMessage(event: EventOf<'message-end'>, view: TurnView): void {
-    if (!isAnswer(event.message, view) || view.message(event.message)!.text === '') return
+    if (!isAnswer(view.message(event.message)) || view.message(event.message)!.text === '') return
     this.before(view)
     this.#held = { message: event.message, ext: event.ext }
   }

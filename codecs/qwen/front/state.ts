@@ -64,9 +64,3 @@ export interface Turn {
   answered: boolean
   begun: boolean
 }
-
-/** True for a message of the answer: not of the user, not of a sub-agent. */
-export function isAnswer(message: Id, view: TurnView): boolean {
-  const known = view.message(message)
-  return known?.role === 'assistant' && known.lane === undefined
-}

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { codeOfProviderText, readCounts, weakened } from '../../../src/codec-kit/index.ts'
+import { codeOfProviderText, type Report, readCounts, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   beginningOf,
@@ -9,7 +9,6 @@ import {
   fault,
   isRecord,
   type JsonText,
-  type Loss,
   member,
   object,
   rest,
@@ -29,8 +28,6 @@ export interface AgentAnswer {
   estimated: boolean
   ext: Ext | undefined
 }
-
-type Report = (loss: Loss) => void
 
 /** Members of an answer in either shape. */
 const ANSWER_KEYS: ReadonlySet<string> = new Set([

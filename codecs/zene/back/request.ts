@@ -1,9 +1,8 @@
-import { dropped, invented, weakened, wellFormed, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, invented, type Report, weakened, wellFormed, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Command,
   type Id,
-  type Loss,
   object,
   oneLine,
   quote,
@@ -12,8 +11,6 @@ import {
   textOf,
 } from '../../../src/model/index.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
-
-type Report = (loss: Loss) => void
 
 /** The arguments that real zene takes: its parser refuses the published line, whose `--single-request` has no value. */
 const ONESHOT_ARGS = ['host', '--protocol', 'v1', '--bridge-compat']

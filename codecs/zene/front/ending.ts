@@ -1,4 +1,4 @@
-import { dropped, invented, wellFormed } from '../../../src/codec-kit/index.ts'
+import { dropped, invented, type Report, wellFormed } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Fault,
@@ -46,7 +46,7 @@ export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
 }
 
 /** The ending of a run from its view; what it cannot carry goes to `report`. */
-export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, report: (loss: Loss) => void): Ending {
+export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, report: Report): Ending {
   const text = failed ? '' : wellFormed(view.text, report, 'text')
   if (failed && view.text !== '') report(dropped('text-delta', 'text', 'policy'))
   if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)
@@ -74,7 +74,7 @@ function usageOf(
   promptLength: number,
   text: string,
   failed: Fault | undefined,
-  report: (loss: Loss) => void,
+  report: Report,
 ): JsonText {
   const known = counted(view.usage)
   if (known.total > 0) return usageJson(known, view.usageEstimated)

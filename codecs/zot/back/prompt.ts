@@ -1,9 +1,9 @@
-import { dropped, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
-import type { JsonText, Loss, Members, Part, TurnStart } from '../../../src/model/index.ts'
+import { dropped, type Report, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import type { JsonText, Members, Part, TurnStart } from '../../../src/model/index.ts'
 import { object, quote } from '../../../src/model/index.ts'
 
 /** The fields of a `prompt` from a turn's input; `report` gets what it cannot hold. `system` is folded in when given. */
-export function promptFields(start: TurnStart, system: string | undefined, report: (loss: Loss) => void): Members {
+export function promptFields(start: TurnStart, system: string | undefined, report: Report): Members {
   let message = ''
   const images: JsonText[] = []
   for (const part of start.input) {
@@ -19,7 +19,7 @@ export function promptFields(start: TurnStart, system: string | undefined, repor
   return { message: quote(message), images: images.length === 0 ? undefined : `[${images.join(',')}]` }
 }
 
-function textPart(part: Part, report: (loss: Loss) => void): string | undefined {
+function textPart(part: Part, report: Report): string | undefined {
   if (part.type === 'text') return part.text
   if (part.type !== 'data') return undefined
   report(weakened('part.data'))

@@ -1,5 +1,5 @@
-import { readCounts } from '../../../src/codec-kit/index.ts'
-import type { Loss, Usage } from '../../../src/model/index.ts'
+import { type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import type { Usage } from '../../../src/model/index.ts'
 
 const NAMES: Readonly<Record<Exclude<keyof Usage, 'total'>, string>> = {
   input: 'input',
@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<Exclude<keyof Usage, 'total'>, string>> = {
 }
 
 /** The tokens and the cost of a `usage` message; fields that it does not give are absent. */
-export function usageOf(event: unknown, report: (loss: Loss) => void): Usage {
+export function usageOf(event: unknown, report: Report): Usage {
   return readCounts(event, NAMES, report)
 }
 

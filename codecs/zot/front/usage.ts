@@ -1,5 +1,5 @@
-import { dropped, invented, messageLine } from '../../../src/codec-kit/index.ts'
-import { type Ext, type Loss, object, parseObject, type Usage } from '../../../src/model/index.ts'
+import { dropped, invented, messageLine, type Report } from '../../../src/codec-kit/index.ts'
+import { type Ext, object, parseObject, type Usage } from '../../../src/model/index.ts'
 import { ownExt, ownMember } from '../wire.ts'
 import { usageMembers } from './replies.ts'
 
@@ -13,7 +13,7 @@ export class UsageWriter {
    * A `usage` message; undefined when there is no token in it, since its readers take zeros for facts. `cumulative` is
    * the agent's own when it brings one that readers can use, else the sum over this wire.
    */
-  line(usage: Usage, ext: Ext | undefined, report: (loss: Loss) => void): string | undefined {
+  line(usage: Usage, ext: Ext | undefined, report: Report): string | undefined {
     if (usage.input === undefined && usage.output === undefined) {
       report(dropped('usage'))
       return undefined

@@ -1,9 +1,7 @@
-import { dropped } from '../../../../src/codec-kit/index.ts'
-import { type Loss, object, type Part, quote } from '../../../../src/model/index.ts'
+import { dropped, type Report } from '../../../../src/codec-kit/index.ts'
+import { object, type Part, quote } from '../../../../src/model/index.ts'
 import { type FilePart, isFile, isVideo, urlOf } from '../../attachments.ts'
 import type { Attachment } from '../schema.ts'
-
-type Report = (loss: Loss) => void
 
 /** The variables of the attachments among a prompt's parts; none when there are none. */
 export function attachmentVariables(parts: readonly Part[], report: Report): Record<string, string> {

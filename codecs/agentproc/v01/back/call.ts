@@ -1,10 +1,9 @@
-import { dropped, wellFormed } from '../../../../src/codec-kit/index.ts'
+import { dropped, type Report, wellFormed } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   type CommandOf,
   type Ext,
   type Fault,
-  type Loss,
   type Member,
   member,
   members,
@@ -17,8 +16,6 @@ import type { AgentProcOptions } from '../../options.ts'
 import { attachmentVariables } from './attachments.ts'
 
 type Context = BackContext<AgentProcOptions>
-type Report = (loss: Loss) => void
-
 /** A turn ready to run. `input` is written to stdin; `stdinOnly` says that the message is nowhere else. */
 export interface Prepared {
   call: ProcessCall & { env: Record<string, string> }

@@ -1,7 +1,14 @@
-import { dropped, type EventTable, weakened, wellFormed, writeEvent } from '../../../../src/codec-kit/index.ts'
+import {
+  dropped,
+  type EventTable,
+  isAnswer,
+  weakened,
+  wellFormed,
+  writeEvent,
+} from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { Id, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
-import { AnswerWriter, isAnswer, UNSHOWN } from '../../answer-writer.ts'
+import { AnswerWriter, UNSHOWN } from '../../answer-writer.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './lines.ts'
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { dropped, unparsed } from '../../../../src/codec-kit/index.ts'
-import { elements, type Loss, object, type Part, parse, quote, type SessionRef } from '../../../../src/model/index.ts'
+import { dropped, type Report, unparsed } from '../../../../src/codec-kit/index.ts'
+import { elements, object, type Part, parse, quote, type SessionRef } from '../../../../src/model/index.ts'
 import { ANY_VIDEO } from '../../attachments.ts'
 import { fromWireSession } from '../../session.ts'
 import { attachmentSchema } from '../schema.ts'
@@ -25,13 +25,13 @@ export const VARIABLES = [
 const UNPLACED: ReadonlySet<string> = new Set(VARIABLES.filter((name) => name !== 'AGENT_FROM_USER'))
 
 /** The prompt's parts: the message, then what is attached. */
-export function inputOf(variables: Variables, report: (loss: Loss) => void): Part[] {
+export function inputOf(variables: Variables, report: Report): Part[] {
   const message = variables['AGENT_MESSAGE'] ?? ''
   return [...(message === '' ? [] : [{ type: 'text' as const, text: message }]), ...attached(variables, report)]
 }
 
 /** The list when there is one, else the variables of a single attachment. */
-function attached(variables: Variables, report: (loss: Loss) => void): Part[] {
+function attached(variables: Variables, report: Report): Part[] {
   const list = variables['AGENT_ATTACHMENTS']
   if (list) {
     if (Array.isArray(parse(list))) return elements(list).flatMap((one) => listed(one, report))
@@ -43,7 +43,7 @@ function attached(variables: Variables, report: (loss: Loss) => void): Part[] {
   return parts
 }
 
-function listed(json: string, report: (loss: Loss) => void): Part[] {
+function listed(json: string, report: Report): Part[] {
   const { success, output } = v.safeParse(attachmentSchema, parse(json))
   if (!success) {
     report(unparsed('part.file', 'AGENT_ATTACHMENTS'))

@@ -1,4 +1,4 @@
-import { dropped } from '../../../../src/codec-kit/index.ts'
+import { dropped, type Report } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   append,
@@ -6,7 +6,6 @@ import {
   type Ext,
   type Fault,
   type JsonText,
-  type Loss,
   member,
   object,
   quote,
@@ -19,8 +18,6 @@ import { messageOf, type ProcessCall, placeholders, program, startFault, unstart
 import type { AgentProcOptions } from '../../options.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { ascii, TURN_MEMBERS } from '../schema.ts'
-
-type Report = (loss: Loss) => void
 
 /** In 0.3 the sender is a member of every turn. */
 const MEMBERS_03: ReadonlySet<string> = new Set([...TURN_MEMBERS, 'from_user'])

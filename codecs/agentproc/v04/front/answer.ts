@@ -1,4 +1,4 @@
-import { dropped, type EventTable, writeEvent } from '../../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, isAnswer, writeEvent } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import {
   append,
@@ -11,7 +11,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../../src/model/index.ts'
-import { AnswerWriter, isAnswer, UNSHOWN } from '../../answer-writer.ts'
+import { AnswerWriter, UNSHOWN } from '../../answer-writer.ts'
 import { EXT_04, ownExt } from '../../ext.ts'
 import { wireSession } from '../../session.ts'
 import type { TypedVersion } from '../../versions.ts'

@@ -5,6 +5,7 @@ import {
   type AskOption,
   type EventOf,
   type Id,
+  isPlainChoice,
   type JsonText,
   member,
   narrowestOption,
@@ -44,7 +45,7 @@ export class Asks {
     this.#open.set(request, { ask, turn, options: question.options })
     const known = parseObject(question.args) !== undefined
     if (!known) this.#weakened('args')
-    if (!isPlain(question.options)) this.#weakened('options')
+    if (!isPlainChoice(question.options)) this.#weakened('options')
     const { tool, description } = question
     return line(
       'permission_request',
@@ -109,10 +110,4 @@ export class Asks {
   #weakened(field: string): void {
     this.#ports.report(weakened('ask.approval', field, 'too-narrow'), this.#exchange)
   }
-}
-
-/** True for one consent and one refusal, both for this once: all that a runner can choose from. */
-function isPlain(options: readonly AskOption[]): boolean {
-  const kinds = new Set(options.map(({ kind }) => kind))
-  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
 }

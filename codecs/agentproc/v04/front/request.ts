@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { dropped, unparsed, weakened } from '../../../../src/codec-kit/index.ts'
+import { dropped, type Report, unparsed, weakened } from '../../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
   type JsonText,
-  type Loss,
   member,
   type Part,
   parse,
@@ -15,8 +14,6 @@ import { ANY_VIDEO } from '../../attachments.ts'
 import { toExt } from '../../ext.ts'
 import { fromWireSession } from '../../session.ts'
 import { attachmentSchema, TURN_MEMBERS, type Turn, turnSchema, unpadded } from '../schema.ts'
-
-type Report = (loss: Loss) => void
 
 const WITHOUT_SENDER: ReadonlySet<string> = new Set([...TURN_MEMBERS, 'from_user'])
 
