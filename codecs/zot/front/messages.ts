@@ -4,7 +4,6 @@ import {
   type Ext,
   type Id,
   type JsonText,
-  type Members,
   type Part,
   quote,
   type TurnView,
@@ -82,8 +81,7 @@ export class MessageWriter {
   }
 
   #write(type: string, content: JsonText, view: TurnView, ext?: Ext): void {
-    const entries: Members = { content, time: quote(timeText(view.at)) }
-    this.#lines.write(type, entries, ext, TIMED)
+    this.#lines.write(type, { content, time: quote(timeText(view.at)) }, ext, TIMED)
   }
 }
 

@@ -1,5 +1,5 @@
 import { weakened } from '../../../src/codec-kit/index.ts'
-import { type Ext, type Members, quote, type Stop } from '../../../src/model/index.ts'
+import { type Ext, quote, type Stop } from '../../../src/model/index.ts'
 import type { Lines } from './lines.ts'
 import type { ToolWriter } from './tools.ts'
 
@@ -58,7 +58,6 @@ export class StepWriter {
     this.#step = undefined
     this.stop = stop
     if (!OWN.has(stop)) this.#lines.report(weakened('step-end', 'stop', 'too-narrow'))
-    const entries: Members = { stop: quote(STOPS[stop]), error: quote(error) }
-    this.#lines.write('turn_end', entries, ext, STOPPED)
+    this.#lines.write('turn_end', { stop: quote(STOPS[stop]), error: quote(error) }, ext, STOPPED)
   }
 }

@@ -29,14 +29,12 @@ export class ToolWriter {
   /** `tool_use_start`. */
   start(event: EventOf<'tool-start'>): void {
     this.#drafts.add(event.tool)
-    const entries: Members = { id: quote(event.tool), name: quote(event.name) }
-    this.#lines.write('tool_use_start', entries, event.ext)
+    this.#lines.write('tool_use_start', { id: quote(event.tool), name: quote(event.name) }, event.ext)
   }
 
   /** `tool_use_args`. */
   args(event: EventOf<'tool-args-delta'>): void {
-    const entries: Members = { id: quote(event.tool), delta: quote(event.text) }
-    this.#lines.write('tool_use_args', entries, event.ext)
+    this.#lines.write('tool_use_args', { id: quote(event.tool), delta: quote(event.text) }, event.ext)
   }
 
   /** `tool_use_end` of all calls that are still being written: the model has no event for it. */
@@ -49,8 +47,7 @@ export class ToolWriter {
   call(tool: Id, name: string, args: JsonText, ext?: Ext): void {
     this.closeDrafts()
     this.#called.add(tool)
-    const entries: Members = { id: quote(tool), name: quote(name), args: args === '' ? '{}' : asJson(args) }
-    this.#lines.write('tool_call', entries, ext)
+    this.#lines.write('tool_call', { id: quote(tool), name: quote(name), args: args === '' ? '{}' : asJson(args) }, ext)
   }
 
   /** `tool_progress`, one for each text. */
@@ -60,8 +57,7 @@ export class ToolWriter {
         this.#lines.drop(`part.${part.type}`, 'tool_progress')
         continue
       }
-      const entries: Members = { id: quote(event.tool), text: quote(part.text) }
-      this.#lines.write('tool_progress', entries, event.ext)
+      this.#lines.write('tool_progress', { id: quote(event.tool), text: quote(part.text) }, event.ext)
     }
   }
 
