@@ -1,3 +1,4 @@
+import { TurnEmitter } from '../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../src/contract/index.ts'
 import { type Ext, type Fault, fault, type Id, type Item } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
@@ -21,11 +22,10 @@ export interface ReplyHost {
  * Partials are deltas of one message; the wires differ in what ends it.
  */
 export abstract class TypedReply<Read = unknown> {
-  protected readonly turn: Id
+  protected readonly out: TurnEmitter
   protected readonly options: AgentProcOptions
   protected readonly host: ReplyHost
   readonly #version: TypedVersion
-  #message: Id | undefined
   /** The reason why lines were not understood as events. */
   #strange: Fault | undefined
   #understood = false
@@ -42,7 +42,7 @@ export abstract class TypedReply<Read = unknown> {
 
   constructor(version: TypedVersion, turn: Id, options: AgentProcOptions, host: ReplyHost) {
     this.#version = version
-    this.turn = turn
+    this.out = new TurnEmitter(host.ports, turn)
     this.options = options
     this.host = host
   }
@@ -81,11 +81,6 @@ export abstract class TypedReply<Read = unknown> {
     return this.#understood ? undefined : this.#strange
   }
 
-  /** True once the message of the partials is open. */
-  protected get isOpen(): boolean {
-    return this.#message !== undefined
-  }
-
   /** A line was none. The client gets a notice of the first, and of the first that belongs to another wire. */
   #malformed(line: string): void {
     this.report('unparsed', 'foreign')
@@ -106,8 +101,8 @@ export abstract class TypedReply<Read = unknown> {
     }
     const type = role === 'thinking' ? 'reasoning-delta' : 'text-delta'
     if (type === 'text-delta') this.shown += text
-    const of = { type, turn: this.turn, message: this.opened(), text } as const
-    this.host.ports.emit(ext ? { ...of, ext } : of)
+    const of = { type, turn: this.out.turn, message: this.out.message ?? this.out.openMessage(), text } as const
+    this.out.ports.emit(ext ? { ...of, ext } : of)
   }
 
   protected permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void {
@@ -128,36 +123,19 @@ export abstract class TypedReply<Read = unknown> {
     return false
   }
 
-  /** The open message, opened when there is something to say. */
-  protected opened(): Id {
-    if (this.#message === undefined) {
-      const { ports } = this.host
-      this.#message = ports.newId()
-      ports.emit({ type: 'message-start', turn: this.turn, message: this.#message, role: 'assistant' })
-    }
-    return this.#message
-  }
-
   /** Ends the open message, with its whole text where that is known; `revised` says that it is not the text of its deltas. */
   protected endMessage(text?: string, revised = false): void {
-    const message = this.opened()
-    this.#message = undefined
-    this.host.ports.emit({
-      type: 'message-end',
-      turn: this.turn,
-      message,
-      ...(text !== undefined && { parts: [{ type: 'text', text }] }),
-      ...(revised && { revised }),
-    })
+    if (this.out.message === undefined) this.out.openMessage()
+    this.out.closeMessage(text === undefined ? undefined : [{ type: 'text', text }], undefined, revised || undefined)
   }
 
   protected report(kind: 'dropped' | 'unparsed', item: Item, field?: string): void {
     const why = kind === 'unparsed' ? 'unknown' : 'policy'
-    this.host.ports.report({ kind, item, ...(field && { field }), why, count: 1 }, this.turn)
+    this.out.report({ kind, item, ...(field && { field }), why, count: 1 })
   }
 
   protected warn(code: string, text: string): void {
-    this.host.ports.emit({ type: 'notice', turn: this.turn, severity: 'warning', code, text })
+    this.out.notice('warning', code, text)
   }
 }
 

@@ -1,4 +1,4 @@
-import { dropped } from '../../../../src/codec-kit/index.ts'
+import { dropped, TurnEmitter } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Id } from '../../../../src/model/index.ts'
 import { type Cap, capOf } from '../../cap.ts'
@@ -14,14 +14,11 @@ type Channel = 'partial' | 'body'
  * the partials standing.
  */
 export class Reply {
-  readonly #turn: Id
   readonly #options: AgentProcOptions
-  readonly #ports: BackPorts
+  readonly #out: TurnEmitter
   readonly #caps: Record<Channel, Cap>
   readonly #bodies: Id[] = []
   #channel: Channel | undefined
-  /** The open message; undefined while its channel has had no text. */
-  #message: Id | undefined
   /** Body lines of the open run. */
   #lines = 0
   /** The last AGENT_ERROR with a text. */
@@ -32,9 +29,8 @@ export class Reply {
   blank = true
 
   constructor(turn: Id, options: AgentProcOptions, ports: BackPorts) {
-    this.#turn = turn
     this.#options = options
-    this.#ports = ports
+    this.#out = new TurnEmitter(ports, turn)
     this.#caps = { partial: capOf(options), body: capOf(options) }
   }
 
@@ -46,18 +42,20 @@ export class Reply {
 
   /** Nothing more comes: closes the open message. */
   close(): void {
-    if (this.#message !== undefined) {
-      this.#ports.emit({ type: 'message-end', turn: this.#turn, message: this.#message })
-    }
-    this.#message = undefined
+    this.#out.closeMessage()
     this.#channel = undefined
   }
 
   readonly #on: Record<Line['kind'], (value: string) => void> = {
     session: (id) => {
       if (isSessionId(id)) this.session = id
-      else if (id !== '')
-        this.#warn('invalid-session-id', 'The agent announced a session id that is not valid; ignored.')
+      else if (id !== '') {
+        this.#out.notice(
+          'warning',
+          'invalid-session-id',
+          'The agent announced a session id that is not valid; ignored.',
+        )
+      }
     },
     partial: (text) => {
       if (text === '') return
@@ -94,28 +92,20 @@ export class Reply {
 
   #emitText(channel: Channel, text: string): void {
     if (text === '') return
-    const turn = this.#turn
-    if (this.#message === undefined) {
-      this.#message = this.#ports.newId()
-      if (channel === 'body') this.#bodies.push(this.#message)
-      this.#ports.emit({ type: 'message-start', turn, message: this.#message, role: 'assistant' })
+    if (this.#out.message === undefined) {
+      const message = this.#out.openMessage()
+      if (channel === 'body') this.#bodies.push(message)
     }
     if (this.blank && text.trim() !== '') this.blank = false
-    this.#ports.emit({ type: 'text-delta', turn, message: this.#message, text })
+    this.#out.text(text)
   }
 
   #takeBackBody(): void {
     this.close()
-    for (const message of this.#bodies) {
-      this.#ports.emit({ type: 'message-retract', turn: this.#turn, message, keepText: false })
-    }
+    for (const message of this.#bodies) this.#out.emit({ type: 'message-retract', message, keepText: false })
   }
 
   #drop(field: string): void {
-    this.#ports.report(dropped('text-delta', field, 'policy'), this.#turn)
-  }
-
-  #warn(code: string, text: string): void {
-    this.#ports.emit({ type: 'notice', turn: this.#turn, severity: 'warning', code, text })
+    this.#out.report(dropped('text-delta', field, 'policy'))
   }
 }

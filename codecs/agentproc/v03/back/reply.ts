@@ -43,7 +43,7 @@ export class Reply extends TypedReply<ReadLine03> {
     const body = this.#body
     if (this.error !== undefined) this.#discard()
     if (this.error !== undefined || body === '') {
-      if (this.isOpen) this.endMessage()
+      this.out.closeMessage()
       return
     }
     if (this.shown !== '' && this.shown.trimEnd().endsWith(body.trimEnd())) this.endMessage(this.shown)

@@ -37,7 +37,7 @@ export class Reply extends TypedReply<ReadLine> {
 
   close(): void {
     if (!this.#result) {
-      if (this.isOpen) this.endMessage()
+      this.out.closeMessage()
       return
     }
     const text = this.shown.endsWith(this.#result) ? this.shown : this.#result
@@ -68,13 +68,10 @@ export class Reply extends TypedReply<ReadLine> {
 
   #usage(line: string): void {
     const json = member(unpadded(line), 'usage')
-    const known =
-      json === undefined || this.#usageKnown
-        ? undefined
-        : readUsage(json, (loss) => this.host.ports.report(loss, this.turn))
+    const known = json === undefined || this.#usageKnown ? undefined : readUsage(json, (loss) => this.out.report(loss))
     if (!known) return
     this.#usageKnown = true
-    this.host.ports.emit({ type: 'usage', turn: this.turn, scope: 'turn', ...known })
+    this.out.emit({ type: 'usage', scope: 'turn', usage: known.usage }, known.ext)
   }
 
   /** The first valid id counts. */
