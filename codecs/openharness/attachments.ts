@@ -1,4 +1,6 @@
-import { type Blob, type JsonText, object, type Part, quote } from '../../src/model/index.ts'
+import type * as v from 'valibot'
+import { type JsonText, object, type Part, quote } from '../../src/model/index.ts'
+import type { attachment } from './schema.ts'
 
 /** A part that stands for bytes. */
 export type BlobPart = Extract<Part, { type: 'image' | 'audio' | 'file' }>
@@ -37,26 +39,20 @@ function holdsBytes(key: string, value: string): boolean {
 }
 
 /** An attachment after validation. */
-export interface Attachment {
-  ref_id?: string
-  uri?: string
-  asset_id?: string
-  mime_type?: string
-  filename?: string
-  size_bytes?: number
-}
+export type Attachment = v.InferOutput<typeof attachment>
 
 /** The part of an attachment; undefined when it names nothing that can be fetched. */
-export function partOf(attachment: Attachment): BlobPart | undefined {
-  const ref = attachment.ref_id ?? attachment.asset_id
-  if (ref === undefined && attachment.uri === undefined) return undefined
-  const blob: Blob = {}
-  if (attachment.mime_type !== undefined) blob.mime = attachment.mime_type
-  if (attachment.filename !== undefined) blob.name = attachment.filename
-  if (attachment.uri !== undefined) blob.url = attachment.uri
-  if (ref !== undefined) blob.ref = ref
-  if (attachment.size_bytes !== undefined) blob.bytes = attachment.size_bytes
-  return { type: kindOf(attachment.mime_type), ...blob }
+export function partOf({ ref_id, uri, asset_id, mime_type, filename, size_bytes }: Attachment): BlobPart | undefined {
+  const ref = ref_id ?? asset_id
+  if (ref === undefined && uri === undefined) return undefined
+  return {
+    type: kindOf(mime_type),
+    ...(mime_type !== undefined && { mime: mime_type }),
+    ...(filename !== undefined && { name: filename }),
+    ...(uri !== undefined && { url: uri }),
+    ...(ref !== undefined && { ref }),
+    ...(size_bytes !== undefined && { bytes: size_bytes }),
+  }
 }
 
 function kindOf(mime: string | undefined): BlobPart['type'] {

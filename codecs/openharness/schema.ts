@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keysOf, record as looseRecord } from '../../src/codec-kit/index.ts'
 import {
   EXECUTORS,
   ITEMS,
@@ -10,9 +11,9 @@ import {
   TOOL_STATUSES,
 } from '../../src/model/index.ts'
 
-/** An object with these known members; unknown ones are let through. Arrays are no objects. */
-function record<E extends v.ObjectEntries>(entries: E) {
-  return v.pipe(v.custom<Record<string, unknown>>(isRecord, 'must be an object.'), v.looseObject(entries))
+/** An object with these known members; unknown ones are let through. */
+function record<const E extends v.ObjectEntries>(entries: E) {
+  return looseRecord(entries, 'must be an object.')
 }
 
 const string = v.string('must be a string.')
@@ -24,7 +25,8 @@ const count = v.pipe(
   v.minValue(0, 'must not be negative.'),
 )
 
-const attachment = record({
+/** A reference to bytes (section 9.1). */
+export const attachment = record({
   ref_id: v.optional(string),
   uri: v.optional(string),
   asset_id: v.optional(string),
@@ -80,6 +82,12 @@ export const requestMessage = v.looseObject({
   }),
 })
 export type RequestMessage = v.InferOutput<typeof requestMessage>
+/** The members that the schema names: of the message, of its request, and of the context in that. */
+export const KNOWN = {
+  top: new Set(['protocol_version', ...keysOf(requestMessage)]),
+  request: keysOf(requestMessage.entries.request),
+  context: keysOf(context),
+}
 
 /** The answer to an approval in `context.extensions` (a convention of this gateway); `null` reads as absent. */
 export const approvalReply = v.looseObject({
@@ -140,7 +148,7 @@ export const approvalPayload = record({
 /** The part of a tool's result in the streaming profile. */
 const streamPart = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
-  v.looseObject({ type: v.picklist(['image', 'audio', 'file']), ...attachment.pipe[1].entries }),
+  v.looseObject({ type: v.picklist(['image', 'audio', 'file']), ...attachment.entries }),
   v.looseObject({ type: v.literal('data'), mime_type: v.optional(v.string()) }),
   v.looseObject({
     type: v.literal('diff'),

@@ -33,10 +33,10 @@ export class TurnEmitter {
   }
 
   /** Emits `turn-started`, once. */
-  started(): void {
+  started(ext?: Ext): void {
     if (this.#started) return
     this.#started = true
-    this.emit({ type: 'turn-started' })
+    this.emit({ type: 'turn-started' }, ext)
   }
 
   /** Opens a message of the agent; an open one ends before. */

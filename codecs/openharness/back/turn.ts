@@ -1,14 +1,15 @@
-import { type CallTurn, dropped, ToolCalls, weakened } from '../../../src/codec-kit/index.ts'
-import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
 import {
-  type AskOption,
-  type CommandOf,
-  type Fault,
-  fault,
-  type Id,
-  type JsonText,
-  type Stop,
-} from '../../../src/model/index.ts'
+  CANCELLED,
+  type CallTurn,
+  dropped,
+  type Ending,
+  failedWith,
+  ToolCalls,
+  TurnEmitter,
+  weakened,
+} from '../../../src/codec-kit/index.ts'
+import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
+import { type AskOption, type CommandOf, type Fault, fault, type Id, type JsonText } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
 import { idHeaders, ownExt } from '../wire.ts'
 import { answerExt, capabilityExt, type EngineAnswer, type EngineDirective, isPlainList } from './answer.ts'
@@ -28,10 +29,9 @@ interface OpenAsk extends Omit<Resume, 'reply'> {
  * first call that fails, or with the one after which nothing is open.
  */
 export class EngineTurn implements CallTurn {
-  readonly turn: Id
   readonly #start: Start
   readonly #options: Options
-  readonly #ports: BackPorts
+  readonly #out: TurnEmitter
   readonly #asks = new Map<Id, OpenAsk>()
   readonly #replies: Resume[] = []
   readonly #ids: StreamIds
@@ -39,17 +39,15 @@ export class EngineTurn implements CallTurn {
   #call: EngineCall | undefined
   /** The number of calls so far. */
   #calls = 0
-  #started = false
   #said = false
   #ended = false
 
   constructor(start: Start, options: Options, ports: BackPorts) {
-    this.turn = start.turn
     this.#start = start
     this.#options = options
-    this.#ports = ports
+    this.#out = new TurnEmitter(ports, start.turn)
     this.#ids = { message: new Map(), tool: new ToolCalls(() => ports.newId()) }
-    if (start.ext && ownExt(start.ext) === undefined) ports.report(dropped('ext', start.ext.protocol), this.turn)
+    if (start.ext && ownExt(start.ext) === undefined) this.#out.report(dropped('ext', start.ext.protocol))
   }
 
   begin(): void {
@@ -69,7 +67,7 @@ export class EngineTurn implements CallTurn {
   /** OpenHarness has no cancel: the turn ends at once, and a call that is still on the wire is ignored. */
   cancel(): void {
     const why = fault('cancelled', 'The turn was cancelled.')
-    this.#end({ outcome: 'cancelled', stop: 'aborted', fault: why }, undefined)
+    this.#end({ ...CANCELLED, fault: why }, undefined)
   }
 
   head(head: CallHead): void {
@@ -99,7 +97,7 @@ export class EngineTurn implements CallTurn {
   /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
   #heeded({ editable, options }: OpenAsk, reply: Resume['reply']): Resume['reply'] {
     if (reply.edited === undefined || editable) return reply
-    this.#ports.report(weakened('ask-reply', 'edited'), this.turn)
+    this.#out.report(weakened('ask-reply', 'edited'))
     const { edited: _edited, ...plain } = reply
     const refusal = options.find(({ kind }) => kind === 'deny')
     return { ...plain, option: refusal?.id ?? 'deny' }
@@ -107,13 +105,14 @@ export class EngineTurn implements CallTurn {
 
   /** Sends the request, or the next answer to an approval. */
   #send(): void {
+    const { ports, turn } = this.#out
     const resume = this.#replies.shift()
     this.#calls += 1
-    const requestId = `req_${this.turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
-    this.#call = new EngineCall(requestId, new StreamReader(this.turn, this.#ports, this.#ids))
+    const requestId = `req_${turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
+    this.#call = new EngineCall(requestId, new StreamReader(turn, ports, this.#ids))
     const correlation = correlationOf(this.#start)
     const ids = { request: requestId, ...(correlation !== undefined && { correlation }) }
-    this.#ports.open({
+    ports.open({
       call: requestId,
       kind: 'http',
       method: 'POST',
@@ -127,7 +126,7 @@ export class EngineTurn implements CallTurn {
         options: this.#options,
         requestId,
         ...(resume && { resume }),
-        report: (loss) => this.#ports.report(loss, this.turn),
+        report: (loss) => this.#out.report(loss),
       }),
       answer: 'body',
     })
@@ -143,7 +142,7 @@ export class EngineTurn implements CallTurn {
     this.#begin(asks ? answer.json : undefined)
     for (const directive of answer.directives) if (!this.#ended) this.#show(directive, stream)
     if (this.#ended) return
-    readExtension(answer.turn, this.#start, stream, this.#ports)
+    readExtension(answer.turn, this.#start, stream, this.#out.ports)
     this.#call = undefined
     this.#said ||= stream.text
     if (answer.fault) this.#fail(answer.fault, answer)
@@ -153,63 +152,47 @@ export class EngineTurn implements CallTurn {
 
   /** `turn-started`, once; with what an answer that asks something says of capabilities. */
   #begin(json: JsonText | undefined): void {
-    if (this.#started) return
-    this.#started = true
-    const ext = json === undefined ? undefined : capabilityExt(json)
-    this.#ports.emit({ type: 'turn-started', turn: this.turn, ...(ext && { ext }) })
+    this.#out.started(json === undefined ? undefined : capabilityExt(json))
   }
 
   #show(directive: EngineDirective, stream: StreamReader): void {
-    const { turn } = this
     if (directive.kind === 'message') {
       if (stream.text) return
-      const message = this.#ports.newId()
       this.#said = true
-      this.#ports.emit({ type: 'message-start', turn, message, role: 'assistant' })
-      this.#ports.emit({ type: 'message-end', turn, message, parts: directive.parts })
+      this.#out.openMessage()
+      this.#out.closeMessage(directive.parts)
     } else if (directive.kind === 'other') {
       if (stream.directives) return
-      this.#ports.emit({ type: 'directive', turn, action: directive.action, json: directive.json })
+      this.#out.emit({ type: 'directive', action: directive.action, json: directive.json })
     } else {
       const { approvalId, continuation, question } = directive
-      const ask = this.#asks.has(approvalId) ? this.#ports.newId() : approvalId
+      const ask = this.#asks.has(approvalId) ? this.#out.ports.newId() : approvalId
       const { options, editable = false } = question
       this.#asks.set(ask, { approvalId, continuation, editable, options })
-      this.#ports.emit({ type: 'ask', turn, ask, question })
+      this.#out.emit({ type: 'ask', ask, question })
     }
   }
 
   #complete(answer: EngineAnswer): void {
-    const { turn } = this
-    if (!this.#said) {
-      const text = 'The engine answered without text.'
-      this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })
-    }
+    if (!this.#said) this.#out.notice('info', 'empty-answer', 'The engine answered without text.')
     this.#end({ outcome: 'completed', stop: answer.turn.stop ?? 'end' }, answer)
   }
 
   #fail(found: Fault, answer: EngineAnswer | undefined): void {
-    const cancelled = found.code === 'cancelled'
-    this.#end(
-      { outcome: cancelled ? 'cancelled' : 'failed', stop: cancelled ? 'aborted' : 'error', fault: found },
-      answer,
-    )
+    this.#end({ ...(found.code === 'cancelled' ? CANCELLED : failedWith(found)), fault: found }, answer)
   }
 
   /** The directives' own order and form are kept for the same protocol, as long as they are those of the whole turn. */
-  #end(
-    end: { outcome: 'completed' | 'failed' | 'cancelled'; stop: Stop; fault?: Fault },
-    answer: EngineAnswer | undefined,
-  ): void {
+  #end(end: Ending, answer: EngineAnswer | undefined): void {
     if (this.#ended) return
     this.#ended = true
     this.#call = undefined
     this.#asks.clear()
     const odd = answer !== undefined && !isPlainList(answer)
     if (odd && this.#calls > 1) {
-      this.#ports.report(weakened('directive', 'action_directives', 'too-narrow'), this.turn)
+      this.#out.report(weakened('directive', 'action_directives', 'too-narrow'))
     }
     const ext = answer && answerExt(answer, odd && this.#calls === 1)
-    this.#ports.emit({ type: 'turn-end', turn: this.turn, ...end, ...(ext && { ext }) })
+    this.#out.emit({ type: 'turn-end', ...end }, ext)
   }
 }

@@ -1,22 +1,9 @@
 import type { Ext, JsonText } from '../../../src/model/index.ts'
 import { object } from '../../../src/model/index.ts'
 import { heldByPart } from '../attachments.ts'
-import type { RequestMessage } from '../schema.ts'
+import { KNOWN, type RequestMessage } from '../schema.ts'
 import { APPROVAL_EXTENSION, at, entriesExt, otherMembers, unlessEmpty } from '../wire.ts'
 
-const TOP = new Set(['protocol_version', 'request_id', 'correlation_id', 'capabilities', 'request'])
-const REQUEST = new Set(['auth', 'context', 'extensions'])
-const CONTEXT = new Set([
-  'session_id',
-  'conversation_id',
-  'user_intent',
-  'task_hint',
-  'continuation',
-  'environment_state',
-  'attachments',
-  'shell',
-  'extensions',
-])
 const LOCALE = new Set(['locale'])
 const APPROVAL = new Set([APPROVAL_EXTENSION])
 
@@ -44,11 +31,11 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
       shell: without(at(raw, 'shell'), LOCALE),
       extensions: without(at(raw, 'extensions'), answered ? APPROVAL : new Set()),
     },
-    otherMembers(raw, CONTEXT),
+    otherMembers(raw, KNOWN.context),
   )
   const inner = object(
     { extensions: unlessEmpty(at(body, 'request', 'extensions')), context: unlessEmpty(context) },
-    otherMembers(at(body, 'request'), REQUEST),
+    otherMembers(at(body, 'request'), KNOWN.request),
   )
   const plain = Object.values(capabilities ?? {}).every((value) => value === true)
   return entriesExt(
@@ -57,7 +44,7 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
       capabilities: plain ? undefined : at(body, 'capabilities'),
       request: unlessEmpty(inner),
     },
-    otherMembers(body, TOP),
+    otherMembers(body, KNOWN.top),
   )
 }
 
