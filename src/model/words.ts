@@ -48,7 +48,7 @@ export const QUERIES = [
 export type QueryWhat = (typeof QUERIES)[number]
 
 /**
- * What became of something lost. `dropped`: gone. `weakened`: arrived with less. `invented`: made up because the target
+ * The fate of something lost. `dropped`: gone. `weakened`: arrived with less. `invented`: made up because the target
  * requires it. `unparsed`: not understood.
  */
 export const LOSS_KINDS = ['dropped', 'weakened', 'invented', 'unparsed'] as const
