@@ -25,7 +25,8 @@ export function furtherMembers(
   return object(further)
 }
 
-function hasFurther(value: Readonly<Record<string, unknown>>, known: KnownMembers): boolean {
+/** True for an object with members that are not known. */
+export function hasFurther(value: Readonly<Record<string, unknown>>, known: KnownMembers): boolean {
   for (const key in value) {
     const inner = knownAs(known, key)
     const held = value[key]

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { codec as anthropic } from '../../codecs/anthropic/index.ts'
 import { codec as openai } from '../../codecs/openai/index.ts'
 import { callIdOf } from '../../src/codec-kit/index.ts'
-import type { Command, CommandOf, Loss, TurnStart } from '../../src/model/index.ts'
+import type { AgentEvent, Command, CommandOf, Loss, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { driveBack, driveFront } from '../kit/drive.ts'
 
 type Api = 'chat' | 'responses' | 'messages'
@@ -350,5 +350,101 @@ describe('the Messages API', () => {
     const body = JSON.parse(sent('messages', 'messages', JSON.stringify(asked)).body) as object
     expect(body).toMatchObject({ output_config: { format: output_format } })
     expect(body).not.toHaveProperty('output_format')
+  })
+})
+
+/** Answers of servers of Chat Completions with members that no codec knows: whole, or in pieces. */
+describe('a further member of an answer', () => {
+  const call = { id: 'c1', type: 'function', function: { name: 'ls', arguments: '{}', deep: 1 }, extra: { seal: 'x' } }
+  const CHUNKS = [
+    [{ role: 'assistant', content: 'Hi', details: [{ n: 1 }], said: 'a', mark: 1, refusal: null, function_call: null }],
+    [{ details: [{ n: 2 }], said: 'b', mark: 2 }],
+    [{ tool_calls: [{ index: 0, ...call }] }],
+    [{}, 'tool_calls'],
+  ] as const
+  const FURTHER = { details: [{ n: 1 }, { n: 2 }], said: 'ab', mark: 2 }
+
+  const served = (...frames: object[]) => {
+    const back = driveBack(openai, { dialect: 'chat' })
+    back.start('hi', { clientTools: [{ name: 'ls' }] })
+    for (const frame of frames) back.feed({ data: JSON.stringify(frame) })
+    back.link.decodeEnd?.({ call: back.calls[0]!.call, why: 'closed' })
+    return back
+  }
+  const chunk = ([delta, finish_reason = null]: readonly [object, string?]) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+  const whole = (message: object, more: object = {}) => ({ choices: [{ message, finish_reason: 'stop', ...more }] })
+  const shown = (api: Api, stream: boolean, events: readonly AgentEvent[]) => {
+    const front = driveFront(codecOf(api), { dialect: api, transport: 'http', method: 'POST', path: CLIENTS[api] })
+    front.feed(JSON.stringify({ ...REQUESTS[api], stream }))
+    front.play(events as TurnEvent[])
+    return front
+  }
+
+  test('goes back to its server with the next request', () => {
+    const back = served(...CHUNKS.map(chunk))
+    const reply = { kind: 'tool', status: 'ok', parts: [] } as const
+    back.link.encode({ exchange: 'x2', type: 'ask-reply', target: { turn: 't1' }, ask: 'c1', reply })
+    expect(JSON.parse((back.calls[1] as { body: string }).body)).toMatchObject({
+      messages: [{ role: 'user' }, { role: 'assistant', content: 'Hi', ...FURTHER, tool_calls: [call] }, { role: 'tool' }],
+    })
+    expect(back.losses).toEqual([])
+  })
+
+  test('reaches a client of the same API, whole or in a stream', () => {
+    const { events } = served(whole({ content: 'Hi', x_further: { n: 1 } }))
+    expect(shown('chat', false, events).sent.map(String).join()).toContain('"x_further":{"n":1}')
+    const chunks = shown('chat', true, events).sent.map((frame) => (frame as { data: string }).data)
+    expect(chunks.join()).toContain('"delta":{"x_further":{"n":1}}')
+  })
+
+  test('comes with the call of a client that waits for its result', () => {
+    const { events } = served(...CHUNKS.map(chunk))
+    const asked = events.find((event) => event.type === 'ask')!
+    const parked = {
+      type: 'turn-parked',
+      turn: 't1',
+      asks: [{ ask: 'c1', question: asked.question }],
+      continuation: 't1.secret',
+      deadline: 0,
+    } as const
+    for (const stream of [false, true]) {
+      const { sent } = shown('chat', stream, [...events.filter(({ type }) => type !== 'ask'), parked])
+      const text = sent.map((frame) => (typeof frame === 'string' ? frame : frame.data)).join()
+      expect(text).toContain('"deep":1')
+      expect(text).toContain('"extra":{"seal":"x"}')
+      expect(text).toContain('"details":[{"n":1},{"n":2}]')
+    }
+  })
+
+  test('may be all that there is', () => {
+    const { events } = served(whole({ x_further: 1 }))
+    expect(shown('chat', false, events).sent.map(String).join()).toContain('"x_further":1')
+  })
+
+  test.each(['responses', 'messages'] as const)('is a loss for a client of %s', (api) => {
+    const { events } = served(whole({ content: 'Hi', x_further: 1 }))
+    const lost = shown(api, true, events).losses.map(({ kind, item, field }) => [kind, item, field])
+    expect(lost).toContainEqual(['dropped', 'part.ext', 'openai'])
+  })
+
+  test('around it is a loss that is told once, with the end', () => {
+    const told = (finish_reason: string | null) => ({
+      id: 'a',
+      provider: 'p',
+      warning: null,
+      choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason, native: 's' }],
+    })
+    const back = served(told(null), told(null), told('stop'))
+    expect(back.losses.map(({ item, field }) => [item, field])).toEqual([
+      ['ext', 'native'],
+      ['ext', 'provider'],
+    ])
+  })
+
+  test('is no call in the older form, which is a loss', () => {
+    const back = served(whole({ content: 'Hi', function_call: { name: 'rm', arguments: '{}' } }))
+    expect(back.losses.map(({ item, field }) => [item, field])).toEqual([['tool-call', 'function_call']])
   })
 })

@@ -111,7 +111,7 @@ function readCalls(value: unknown, json: JsonText | undefined, at: number): Part
 }
 
 /** The members of a call that are read, and its place in a stream, which clients send back. */
-const CALL: KnownMembers = {
+export const CALL: KnownMembers = {
   id: true,
   type: true,
   index: true,

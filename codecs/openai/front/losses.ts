@@ -1,6 +1,7 @@
 import { dropped, weakened } from '../../../src/codec-kit/index.ts'
 import type { Citation, Loss, Part, Stop, TurnEvent } from '../../../src/model/index.ts'
 import { type AnnotationPlace, citationLoss } from '../annotations.ts'
+import { isStrange } from '../further.ts'
 import { PROTOCOL } from '../wire.ts'
 
 /** Receives what a client is not shown. */
@@ -14,7 +15,7 @@ export function reportParts(parts: readonly Part[], place: AnnotationPlace | und
   for (const part of parts) {
     if (part.type === 'text') for (const citation of part.citations ?? []) reportCitation(citation, place, report)
     if (!SHOWN.has(part.type)) report(dropped(`part.${part.type}`))
-    if (part.ext && part.ext.protocol !== PROTOCOL) report(dropped('part.ext', part.ext.protocol))
+    if (isStrange(part, place === 'chat' ? 'chat' : 'responses')) report(dropped('part.ext', part.ext!.protocol))
   }
 }
 

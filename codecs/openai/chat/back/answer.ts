@@ -12,6 +12,9 @@ import {
   type Usage,
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
+import { MESSAGES } from '../../further.ts'
+import { entriesExt } from '../../wire.ts'
+import { joinedMembers } from '../pieces.ts'
 import { cited } from '../read-messages.ts'
 import { stopOf } from '../stops.ts'
 import type { MessageWriter } from '../write-messages.ts'
@@ -26,6 +29,8 @@ interface OpenCall {
   index: number | undefined
   id: string | undefined
   call: ModelCall
+  /** Its further members, in pieces. */
+  further: JsonText[]
 }
 
 /** One answer of the model while it streams: emits its text, reasoning and calls as events of the turn. */
@@ -41,8 +46,8 @@ export class ChatAnswer implements ModelAnswer {
   #said: Said = { calls: [] }
   #finish: string | undefined
   #message: Id | undefined
-  /** All of its text, reasoning and sources so far. */
-  readonly #spoken = { text: '', reasoning: '', citations: [] as Citation[] }
+  /** All of its text, reasoning and sources so far, and its further members in pieces. */
+  readonly #spoken = { text: '', reasoning: '', citations: [] as Citation[], further: [] as JsonText[] }
 
   /** `writer` knows the client's tools, and writes the answer for the next request. */
   constructor(turn: Id, ports: BackPorts, report: (loss: Loss) => void, writer: MessageWriter) {
@@ -84,12 +89,19 @@ export class ChatAnswer implements ModelAnswer {
 
   /** Its text and calls, as the parts of a message. */
   get #parts(): readonly Part[] {
-    const calls = this.calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args }))
-    return [...(this.#spoken.text === '' ? [] : [{ type: 'text' as const, text: this.#spoken.text }]), ...calls]
+    const { text, further } = this.#spoken
+    const calls = this.#calls.map(({ call: { tool, name, args }, further: own }): Part => {
+      const ext = entriesExt([['chat', joinedMembers(own)]])
+      return { type: 'tool-call', tool, name, args, ...(ext && { ext }) }
+    })
+    return MESSAGES.chat.begin(
+      [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls],
+      joinedMembers(further),
+    )
   }
 
   say(): void {
-    const { text, reasoning, refusal, citations = [], calls, finish } = this.#said
+    const { text, reasoning, refusal, citations = [], calls, finish, further } = this.#said
     const turn = this.#turn
     this.#finish ??= finish
     if (reasoning !== undefined) {
@@ -104,6 +116,7 @@ export class ChatAnswer implements ModelAnswer {
     }
     for (const citation of citations) this.#cite(citation)
     for (const piece of calls) this.#call(piece)
+    if (further !== undefined) this.#spoken.further.push(further)
   }
 
   #cite(citation: Citation): void {
@@ -114,8 +127,9 @@ export class ChatAnswer implements ModelAnswer {
   end(): void {
     const turn = this.#turn
     const calls = this.calls
-    if (this.#message !== undefined || calls.length > 0) {
-      const parts = calls.length + this.#spoken.citations.length === 0 ? undefined : this.#wholeParts()
+    const besides = calls.length + this.#spoken.citations.length + this.#spoken.further.length
+    if (this.#message !== undefined || besides > 0) {
+      const parts = besides === 0 ? undefined : this.#wholeParts()
       this.#ports.emit({ type: 'message-end', turn, message: this.#open(), ...(parts && { parts }) })
     }
     for (const call of calls) this.#ports.emit({ type: 'tool-call', turn, ...call })
@@ -137,28 +151,31 @@ export class ChatAnswer implements ModelAnswer {
   }
 
   #call(piece: CallPiece): void {
-    const call = this.#known(piece) ?? this.#begin(piece)
+    const open = this.#known(piece) ?? this.#begin(piece)
+    const { call } = open
+    if (piece.further !== undefined) open.further.push(piece.further)
     if (piece.args === '') return
     call.args += piece.args
     this.#ports.emit({ type: 'tool-args-delta', turn: this.#turn, tool: call.tool, text: piece.args })
   }
 
   /** The call that a piece goes on with. Some servers leave the index out, or give the same one to every call. */
-  #known({ index, id, name }: CallPiece): ModelCall | undefined {
+  #known({ index, id, name }: CallPiece): OpenCall | undefined {
     const last = this.#calls.findLast((call) => call.index === index)
-    if (id === undefined) return index === undefined && name !== undefined ? undefined : last?.call
-    if (index !== undefined && last && last.id === undefined) return last.call
-    return this.#calls.find((call) => call.index === index && call.id === id)?.call
+    if (id === undefined) return index === undefined && name !== undefined ? undefined : last
+    if (index !== undefined && last && last.id === undefined) return last
+    return this.#calls.find((call) => call.index === index && call.id === id)
   }
 
-  #begin({ index, id, name = '' }: CallPiece): ModelCall {
+  #begin({ index, id, name = '' }: CallPiece): OpenCall {
     const turn = this.#turn
     const executor = this.#writer.executorOf(name)
     const used = this.#calls.some(({ call }) => call.tool === id)
     const tool = id === undefined || used ? `call_${this.#ports.newId()}` : id
     const call = { tool, name, args: '', executor }
-    this.#calls.push({ index, id, call })
+    const open = { index, id, call, further: [] }
+    this.#calls.push(open)
     this.#ports.emit({ type: 'tool-start', turn, tool, message: this.#open(), name, executor })
-    return call
+    return open
   }
 }

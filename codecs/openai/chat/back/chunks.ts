@@ -1,8 +1,17 @@
 import * as v from 'valibot'
-import { dropped, unparsed } from '../../../../src/codec-kit/index.ts'
-import { type Citation, elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
+import { dropped, furtherMembers, hasFurther, type KnownMembers, unparsed } from '../../../../src/codec-kit/index.ts'
+import {
+  beginningOf,
+  type Citation,
+  elements,
+  type JsonText,
+  member,
+  parseObject,
+  type Usage,
+} from '../../../../src/model/index.ts'
 import { readAnnotations } from '../../annotations.ts'
 import type { Report } from '../../part-loss.ts'
+import { CALL } from '../read-messages.ts'
 import { readUsage } from '../usage.ts'
 
 /** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
@@ -11,6 +20,8 @@ export interface CallPiece {
   id?: string
   name?: string
   args: string
+  /** Members that only servers and clients of this API know. */
+  further?: JsonText
 }
 
 /** The content of one chunk of a stream, or of a whole answer. */
@@ -22,6 +33,8 @@ export interface Said {
   calls: readonly CallPiece[]
   finish?: string
   usage?: Usage
+  /** Members that only servers and clients of this API know. */
+  further?: JsonText
   /** The JSON of an error that came in the place of an answer. */
   error?: JsonText
 }
@@ -60,6 +73,40 @@ const Chunk = v.looseObject({
   x_groq: maybe(v.looseObject({ usage: maybe(v.looseObject({})) })),
 })
 
+/** The members of a piece of an answer, or of a whole one, that are read. */
+const DELTA: KnownMembers = {
+  role: true,
+  content: true,
+  reasoning_content: true,
+  reasoning: true,
+  refusal: true,
+  tool_calls: true,
+  annotations: true,
+  audio: true,
+  function_call: true,
+}
+/** Those around it that are read, or that the gateway says itself: of them, others are lost. */
+const CHOICE: KnownMembers = {
+  index: true,
+  delta: true,
+  message: true,
+  finish_reason: true,
+  logprobs: true,
+  usage: true,
+}
+const AROUND: KnownMembers = {
+  id: true,
+  object: true,
+  created: true,
+  model: true,
+  choices: true,
+  usage: true,
+  system_fingerprint: true,
+  service_tier: true,
+  obfuscation: true,
+  x_groq: true,
+}
+
 /** Reads a chunk of a stream, or a whole answer, which has a `message` where a chunk has a `delta`. */
 export function readChunk(data: string, report: Report): Said | undefined {
   const value = parseObject(data)
@@ -68,13 +115,18 @@ export function readChunk(data: string, report: Report): Said | undefined {
   if (error !== undefined && error !== 'null') return { calls: [], error }
   const checked = v.safeParse(Chunk, value)
   if (!checked.success) return undefined
-  const { choices, usage: outer, x_groq: groq } = checked.output
+  const chunk = checked.output
+  const { choices, usage: outer, x_groq: groq } = chunk
   const [choice] = choices ?? []
   const usage = readUsage(outer ?? choice?.usage ?? groq?.usage, report)
   const delta = choice?.delta ?? choice?.message ?? {}
   if (choice?.['logprobs'] != null) report(dropped('ext', 'logprobs'))
   if (delta['audio'] != null) report(dropped('part.audio'))
-  const annotations = delta['annotations'] == null ? [] : readAnnotations(rawDelta(data, 'annotations'))
+  // The older form of a call, which no request of the gateway asks for.
+  if (delta['function_call'] != null) report(dropped('tool-call', 'function_call'))
+  // What every chunk repeats is told once, with the end of the answer.
+  if (choice?.finish_reason) for (const at of [choice, chunk]) reportAround(at, at === chunk ? AROUND : CHOICE, report)
+  const annotations = delta['annotations'] == null ? [] : readAnnotations(member(rawDelta(data), 'annotations'))
   if (!annotations) report(unparsed('citation'))
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
@@ -83,11 +135,21 @@ export function readChunk(data: string, report: Report): Said | undefined {
     ...(reasoning && { reasoning }),
     ...(delta.refusal && { refusal: delta.refusal }),
     ...(annotations?.length && { citations: annotations }),
-    calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawArguments(data, at))),
+    calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawCall(data, at))),
     ...(choice?.finish_reason && { finish: choice.finish_reason }),
     ...(usage && { usage }),
+    ...(hasFurther(delta, DELTA) && { further: furtherMembers(rawDelta(data), delta, DELTA)! }),
   }
 }
+
+function reportAround(value: object, known: KnownMembers, report: Report): void {
+  for (const [key, held] of Object.entries(value)) {
+    if (held !== null && !Object.hasOwn(known, key)) report(dropped('ext', beginningOf(key, MAX_NAME)))
+  }
+}
+
+/** The longest name of a lost member that is told, in UTF-16 units. */
+const MAX_NAME = 60
 
 type Pieces = v.InferOutput<typeof Delta>['content']
 
@@ -100,28 +162,32 @@ function thinkingOf(content: Pieces): string {
   return content.map(({ thinking }) => textOf(thinking)).join('')
 }
 
-function readPiece(
-  { index, id, function: called, custom }: v.InferOutput<typeof Call>,
-  raw: () => JsonText,
-): CallPiece {
+function readPiece(call: v.InferOutput<typeof Call>, raw: () => JsonText): CallPiece {
+  const { index, id, function: called, custom } = call
   const name = called?.name ?? custom?.name
   const args = called?.arguments
   return {
     ...(index != null && { index }),
     ...(id && { id }),
     ...(name && { name }),
-    args: typeof args === 'object' && args !== null ? raw() : (args ?? custom?.input ?? ''),
+    // Some servers send arguments as an object.
+    args: typeof args === 'object' && args !== null ? rawArguments(raw()) : (args ?? custom?.input ?? ''),
+    ...(hasFurther(call, CALL) && { further: furtherMembers(raw(), call, CALL)! }),
   }
 }
 
-/** The arguments of the call at a place, which some servers send as an object: its JSON as it came. */
-function rawArguments(data: string, at: number): JsonText {
-  return member(member(elements(rawDelta(data, 'tool_calls'))[at]!, 'function')!, 'arguments')!
+function rawArguments(call: JsonText): JsonText {
+  return member(member(call, 'function')!, 'arguments')!
 }
 
-/** A member of what the chunk brings, as it came. */
-function rawDelta(data: string, key: string): JsonText {
+/** The call at a place, as it came. */
+function rawCall(data: string, at: number): JsonText {
+  return elements(member(rawDelta(data), 'tool_calls')!)[at]!
+}
+
+/** What the chunk brings, as it came. */
+function rawDelta(data: string): JsonText {
   const choice = elements(member(data, 'choices')!)[0]!
   const delta = member(choice, 'delta') ?? 'null'
-  return member(delta === 'null' ? member(choice, 'message')! : delta, key)!
+  return delta === 'null' ? member(choice, 'message')! : delta
 }

@@ -1,4 +1,4 @@
-import { citationsOf, joinedCitations } from '../../../../src/codec-kit/index.ts'
+import { citationsOf, joinedCitations, withFurther } from '../../../../src/codec-kit/index.ts'
 import {
   type JsonText,
   type Loss,
@@ -9,6 +9,8 @@ import {
   type TurnView,
 } from '../../../../src/model/index.ts'
 import { annotationJson } from '../../annotations.ts'
+import { MESSAGES } from '../../further.ts'
+import { joinedMembers } from '../pieces.ts'
 import { FINISH } from '../stops.ts'
 import { usageJson } from '../usage.ts'
 import { callJsons } from './calls.ts'
@@ -61,7 +63,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, model: string, losse
   ])
   const choice = object([
     ['index', '0'],
-    ['message', message],
+    ['message', withFurther(message, joinedMembers(said.flatMap(({ parts = [] }) => MESSAGES.chat.of(parts) ?? [])))],
     ['logprobs', 'null'],
     ['finish_reason', quote(finishOf(ending))],
   ])

@@ -11,6 +11,7 @@ import {
   type TurnView,
 } from '../../../../src/model/index.ts'
 import { errorJson, faultOfTurn } from '../../errors.ts'
+import { MESSAGES } from '../../further.ts'
 import { usageJson } from '../usage.ts'
 import { annotationsJson, type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
 import { callJsons } from './calls.ts'
@@ -113,6 +114,8 @@ export class ChunkWriter {
     const thoughts = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
     if (known.thought !== true && thoughts !== '') this.#delta('reasoning_content', thoughts)
     if (!known.streamed) this.#text(known, known.text)
+    const further = MESSAGES.chat.of(parts)
+    if (further !== undefined) this.#chunk(further, 'null')
   }
 
   #delta(member: string, text: string): void {
