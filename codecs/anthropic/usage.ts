@@ -1,4 +1,4 @@
-import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
+import { isUncounted, readCounts, reportFurther } from '../../src/codec-kit/index.ts'
 import { isRecord, type JsonText, type Loss, object, type Usage } from '../../src/model/index.ts'
 
 const COUNTS = {
@@ -9,12 +9,24 @@ const COUNTS = {
 } as const
 const DETAILS = { reasoning: 'thinking_tokens' } as const
 
+/** The counts that are read, and what is no count. */
+const COUNTED = {
+  input_tokens: true,
+  output_tokens: true,
+  cache_read_input_tokens: true,
+  cache_creation_input_tokens: true,
+  output_tokens_details: { thinking_tokens: true },
+  service_tier: true,
+  inference_geo: true,
+} as const
+
 /**
  * Reads the tokens of a `usage` object. On the wire `input_tokens` has only what the cache neither gave nor took; in the
  * model `input` is all of it. All zeros mean that nothing was counted: then undefined.
  */
 export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
   if (!isRecord(json)) return undefined
+  reportFurther(json, COUNTED, report, 'usage')
   const { input, ...others } = readCounts(json, COUNTS, report)
   const { cacheRead = 0, cacheWrite = 0 } = others
   const usage: Usage = {

@@ -14,3 +14,8 @@ export class DeclaredTools {
     return this.#tools.get(name)
   }
 }
+
+/** The type of a call of a tool in Chat Completions, and the member that has its arguments. */
+export function formOf(tool: ClientTool | undefined): readonly [type: string, given: string] {
+  return tool?.kind === 'custom' ? ['custom', 'input'] : ['function', 'arguments']
+}

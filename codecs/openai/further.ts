@@ -1,5 +1,5 @@
 import { furtherMembers, type KnownMembers, messageMembers } from '../../src/codec-kit/index.ts'
-import { type JsonText, members, type Part } from '../../src/model/index.ts'
+import { type JsonText, member, members, object, type Part, rest } from '../../src/model/index.ts'
 import type { LostPart } from './part-loss.ts'
 import { entriesExt, ownExt, ownMember, WIRE } from './wire.ts'
 
@@ -15,18 +15,25 @@ export const MESSAGES = {
 /** The member of a tool's `ext` with those of its group, which only the Responses API has. */
 export const GROUP = 'group'
 
+/** A member of content parts that both APIs know, besides `detail`. */
+const SHARED = 'prompt_cache_breakpoint'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** A part with the further members of what it was read from: the member of its `ext` with the name of the API. */
 export function withOwn(part: Part, api: Api, json: JsonText, value: Fields, known: KnownMembers): Part {
   const further = furtherMembers(json, value, known)
   if (further === undefined) return part
-  return { ...part, ext: entriesExt([...members(ownExt(part.ext) ?? '{}'), [api, further]])! }
+  const shared = member(further, SHARED)
+  const own = rest(further, new Set([SHARED]))
+  return { ...part, ext: entriesExt([...members(ownExt(part.ext) ?? '{}'), [SHARED, shared], [api, own]])! }
 }
 
 /** The further members of a part or a tool for a server of this API. */
 export function ownOf({ ext }: Pick<Part, 'ext'>, api: Api): JsonText | undefined {
-  return ownMember(ext, api)
+  const own = ownMember(ext, api)
+  const shared = ownMember(ext, SHARED)
+  return shared === undefined ? own : object([[SHARED, shared], ...members(own ?? '{}')])
 }
 
 /** True for fields that servers of this API do not know: those of other protocols, and of the other API. */
@@ -35,7 +42,8 @@ export function isStrange(of: Pick<Part, 'ext'>, api: Api): boolean {
   const other = api === 'chat' ? 'responses' : 'chat'
   const message = ownMember(of.ext, `${other}_message`)
   const isSaid = message !== undefined && members(message).length > 0
-  const isOther = ownOf(of, other) !== undefined || isSaid || (api === 'chat' && ownMember(of.ext, GROUP) !== undefined)
+  const isOther =
+    ownMember(of.ext, other) !== undefined || isSaid || (api === 'chat' && ownMember(of.ext, GROUP) !== undefined)
   return ownExt(of.ext) === undefined || isOther
 }
 

@@ -1,4 +1,5 @@
-import { isRecord, type JsonText, type Member, members, object } from '../model/index.ts'
+import { type Item, isRecord, type JsonText, type Loss, type Member, members, object } from '../model/index.ts'
+import { dropped } from './losses.ts'
 
 /** The members of an object that a codec reads or need not read, with those of objects in it that may have further ones. */
 export interface KnownMembers {
@@ -49,4 +50,28 @@ export function withFurther(json: JsonText, further: JsonText | undefined): Json
     return [key, withFurther(raw, inner)]
   })
   return object([...own, ...more])
+}
+
+/** The longest name of a lost member that is told, in UTF-16 units. */
+const MAX_NAME = 60
+
+/** Reports the members of an object that are not known and do not reach the other wire, each by its name. */
+export function reportFurther(
+  value: Readonly<Record<string, unknown>>,
+  known: KnownMembers,
+  report: (loss: Loss) => void,
+  item: Item = 'ext',
+): void {
+  for (const [key, held] of Object.entries(value)) {
+    const inner = knownAs(known, key)
+    if (inner === undefined) {
+      if (!isNothing(held, item)) report(dropped(item, key.slice(0, MAX_NAME).toWellFormed()))
+    } else if (inner !== true && isRecord(held)) reportFurther(held, inner, report, item)
+  }
+}
+
+/** True for null, and for a count of nothing, or several of them. */
+function isNothing(held: unknown, item: Item): boolean {
+  if (item !== 'usage' || held === null) return held === null
+  return held === 0 || (isRecord(held) && Object.values(held).every((count) => isNothing(count, item)))
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { furtherMembers, withFurther } from '../../src/codec-kit/index.ts'
+import { furtherMembers, reportFurther, withFurther } from '../../src/codec-kit/index.ts'
+import type { Loss } from '../../src/model/index.ts'
 
 const KNOWN = { type: true, inner: { url: true } } as const
 
@@ -51,5 +52,30 @@ describe('further members', () => {
         expect(JSON.parse(withFurther(known, further(json)))).toEqual(JSON.parse(json))
       }),
     )
+  })
+})
+
+describe('further members of an answer', () => {
+  const lost = (value: object, item?: 'usage') => {
+    const losses: Loss[] = []
+    reportFurther(value as Record<string, unknown>, KNOWN, (loss) => losses.push(loss), item)
+    return losses.map(({ kind, item: of, field }) => `${kind} ${of} ${field}`)
+  }
+
+  test('are a loss by their names, also within objects', () => {
+    expect(lost({ type: { x: 1 }, inner: { url: 'u', deep: 0 }, none: null, [`${'n'.repeat(99)}`]: 1 })).toEqual([
+      'dropped ext deep',
+      `dropped ext ${'n'.repeat(60)}`,
+    ])
+    expect(lost({ inner: 'text' })).toEqual([])
+  })
+
+  test('are none where they count nothing', () => {
+    expect(lost({ a: 0, b: null, c: { d: 0, e: { f: 0 } } }, 'usage')).toEqual([])
+    expect(lost({ a: 1, c: { d: 0, e: { f: 2 } }, g: 'text' }, 'usage')).toEqual([
+      'dropped usage a',
+      'dropped usage c',
+      'dropped usage g',
+    ])
   })
 })

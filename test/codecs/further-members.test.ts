@@ -327,6 +327,21 @@ describe('a further member of the result of a call that a turn waits for', () =>
   })
 })
 
+test('a mark for the cache that both APIs know reaches either', () => {
+  const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
+  const chat = { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }] }
+  const responses = { input: [{ role: 'user', content: [{ type: 'input_text', text: 'hi', ...mark }] }] }
+  for (const to of ['chat', 'responses'] as const) {
+    for (const { body, losses } of [
+      sent('chat', to, JSON.stringify(chat)),
+      sent('responses', to, JSON.stringify(responses)),
+    ]) {
+      expect(body).toContain(JSON.stringify(mark).slice(1, -1))
+      expect(losses).toEqual([])
+    }
+  }
+})
+
 describe('the Messages API', () => {
   const back = (messages: object[]) => sent('messages', 'messages', JSON.stringify({ max_tokens: 9, messages }))
 
@@ -371,7 +386,7 @@ describe('a further member of an answer', () => {
     back.link.decodeEnd?.({ call: back.calls[0]!.call, why: 'closed' })
     return back
   }
-  const chunk = ([delta, finish_reason = null]: readonly [object, string?]) => ({
+  const chunk = ([delta, finish_reason = null]: readonly [object, (string | null)?]) => ({
     choices: [{ index: 0, delta, finish_reason }],
   })
   const whole = (message: object, more: object = {}) => ({ choices: [{ message, finish_reason: 'stop', ...more }] })
@@ -387,7 +402,11 @@ describe('a further member of an answer', () => {
     const reply = { kind: 'tool', status: 'ok', parts: [] } as const
     back.link.encode({ exchange: 'x2', type: 'ask-reply', target: { turn: 't1' }, ask: 'c1', reply })
     expect(JSON.parse((back.calls[1] as { body: string }).body)).toMatchObject({
-      messages: [{ role: 'user' }, { role: 'assistant', content: 'Hi', ...FURTHER, tool_calls: [call] }, { role: 'tool' }],
+      messages: [
+        { role: 'user' },
+        { role: 'assistant', content: 'Hi', ...FURTHER, tool_calls: [call] },
+        { role: 'tool' },
+      ],
     })
     expect(back.losses).toEqual([])
   })
@@ -446,5 +465,77 @@ describe('a further member of an answer', () => {
   test('is no call in the older form, which is a loss', () => {
     const back = served(whole({ content: 'Hi', function_call: { name: 'rm', arguments: '{}' } }))
     expect(back.losses.map(({ item, field }) => [item, field])).toEqual([['tool-call', 'function_call']])
+  })
+})
+
+describe('what else an answer has', () => {
+  const lossesOf = (api: Api, ...frames: object[]) => {
+    const back = driveBack(codecOf(api), { dialect: api })
+    back.start('hi', { clientTools: [{ name: 'ls' }] })
+    for (const frame of frames) back.feed({ data: JSON.stringify(frame) })
+    return back.losses.map(({ kind, item, field }) => `${kind} ${item} ${field}`)
+  }
+
+  test('of a response is a loss by its name', () => {
+    const output = [
+      {
+        type: 'message',
+        id: 'm',
+        content: [{ type: 'output_text', text: 'Hi', annotations: [], in_part: 1 }],
+        in_item: 1,
+      },
+      { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 'hm', in_summary: 1 }] },
+      { type: 'web_search_call', id: 'w', status: 'completed', action: {}, queries: ['q'] },
+      { type: 'later', id: 'l', whole: 1 },
+    ]
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2, output_tokens_details: { audio: 3, images: 0 } }
+    const response = { id: 'x', object: 'response', status: 'completed', store: false, output, usage, in_body: 1 }
+    expect(lossesOf('responses', response)).toEqual([
+      'dropped usage audio',
+      'dropped ext in_body',
+      'dropped ext in_item',
+      'dropped ext in_part',
+      'dropped ext in_summary',
+      'dropped ext queries',
+    ])
+  })
+
+  test('of a message is a loss by its name', () => {
+    const content = [
+      { type: 'text', text: 'Hi', in_text: 1 },
+      { type: 'thinking', thinking: 'hm', signature: 's', in_thinking: 1 },
+    ]
+    const usage = { input_tokens: 1, output_tokens: 1, service_tier: 'standard', server_tool_use: { searches: 2 } }
+    const whole = { type: 'message', id: 'm', role: 'assistant', model: 'x', content, stop_reason: 'end_turn', usage }
+    expect(lossesOf('messages', { ...whole, in_message: 1, container: null })).toEqual([
+      'dropped ext in_message',
+      'dropped ext in_text',
+      'dropped ext in_thinking',
+      'dropped usage server_tool_use',
+    ])
+    expect(
+      lossesOf(
+        'messages',
+        { type: 'message_start', message: { id: 'm', in_start: 1 } },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn', in_delta: 1 }, in_event: 1 },
+      ),
+    ).toEqual(['dropped ext in_start', 'dropped ext in_delta', 'dropped ext in_event'])
+  })
+
+  test('of a call reaches a client of Messages that runs it', () => {
+    const use = { type: 'tool_use', id: 'c1', name: 'ls', input: {}, caller: { type: 'direct' } }
+    const back = driveBack(anthropic, {})
+    back.start('hi', { clientTools: [{ name: 'ls' }] })
+    back.feed(JSON.stringify({ type: 'message', content: [use], stop_reason: 'tool_use' }))
+    back.link.decodeEnd?.({ call: back.calls[0]!.call, why: 'closed' })
+    const asks = [{ ask: 'c1', question: { kind: 'tool', tool: 'c1' } }] as const
+    const parked = { type: 'turn-parked', turn: 't1', asks, continuation: 't1.secret', deadline: 0 } as const
+    for (const stream of [false, true]) {
+      const front = driveFront(anthropic, { transport: 'http', method: 'POST', path: CLIENTS.messages })
+      front.feed(JSON.stringify({ ...REQUESTS.messages, stream }))
+      front.play([...(back.events.filter(({ type }) => type !== 'ask') as TurnEvent[]), parked])
+      const text = front.sent.map((frame) => (typeof frame === 'string' ? frame : frame.data)).join()
+      expect(text).toContain('"caller":{"type":"direct"}')
+    }
   })
 })

@@ -1,9 +1,11 @@
 import {
   type Cited,
   DeltaReader,
+  type KnownMembers,
   type ModelAnswer,
   type ModelCall,
   placedCitation,
+  reportFurther,
   TurnEmitter,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
@@ -31,6 +33,19 @@ import { EVENTS } from './deltas.ts'
 import type { WireBlock, WireEvent } from './events.ts'
 
 const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
+
+/** The members around the blocks of a message that are read, or that the gateway says itself. */
+const AROUND: KnownMembers = {
+  id: true,
+  type: true,
+  role: true,
+  model: true,
+  content: true,
+  delta: true,
+  stop_reason: true,
+  stop_sequence: true,
+  usage: true,
+}
 
 /** One answer of the model while it streams: emits its blocks as events of the turn. */
 export class MessagesAnswer implements ModelAnswer {
@@ -97,6 +112,7 @@ export class MessagesAnswer implements ModelAnswer {
   #say(event: WireEvent): void {
     switch (event.type) {
       case 'message_start':
+        this.#reportAround(event.message)
         this.#count(event.message.usage)
         return
       case 'content_block_start':
@@ -109,6 +125,8 @@ export class MessagesAnswer implements ModelAnswer {
         this.#endBlock(event.index, this.#data)
         return
       case 'message_delta':
+        this.#reportAround(event.delta)
+        this.#reportAround(event)
         this.#stop(event.delta.stop_reason, event.usage)
         return
       case 'message_stop':
@@ -120,7 +138,9 @@ export class MessagesAnswer implements ModelAnswer {
   }
 
   /** An answer in one piece, from a server that does not stream. */
-  #whole({ content, stop_reason: reason, usage }: Extract<WireEvent, { type: 'message' }>): void {
+  #whole(event: Extract<WireEvent, { type: 'message' }>): void {
+    const { content, stop_reason: reason, usage } = event
+    this.#reportAround(event)
     const raws = elements(member(this.#data, 'content')!)
     for (const [index, block] of content.entries()) {
       this.#begin(index, block, raws[index]!)
@@ -152,6 +172,11 @@ export class MessagesAnswer implements ModelAnswer {
     for (const citation of citations) {
       this.#emitter.emit({ type: 'citation', message, ...placedCitation(citation, text, before) })
     }
+  }
+
+  /** Reports what the message has around its blocks. */
+  #reportAround(value: Readonly<Record<string, unknown>>): void {
+    reportFurther(value, AROUND, (loss) => this.#emitter.report(loss))
   }
 
   #stop(reason: string | null | undefined, usage: unknown): void {

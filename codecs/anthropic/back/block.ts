@@ -1,4 +1,4 @@
-import { characters, type ModelCall, type TurnEmitter } from '../../../src/codec-kit/index.ts'
+import { characters, type ModelCall, reportFurther, type TurnEmitter } from '../../../src/codec-kit/index.ts'
 import {
   elements,
   type Id,
@@ -13,7 +13,7 @@ import {
 import { readCitation } from '../citations.ts'
 import { inputOf } from '../input.ts'
 import { readBlock } from '../read-blocks.ts'
-import { PROTOCOL, toExt } from '../wire.ts'
+import { ownExt, PROTOCOL, toExt } from '../wire.ts'
 import type { WireBlock, WireDelta } from './events.ts'
 
 /** The message that a block belongs to. */
@@ -66,6 +66,10 @@ export class AnswerBlock {
     if (this.#kind === 'call') this.call!.args = this.#args
     const { emitter, id: message } = this.#message
     const { part } = this
+    // A stream has no place for what a block has besides: it has begun without that.
+    if (part.type === 'text' || part.type === 'reasoning') {
+      reportFurther(parseObject(ownExt(part.ext) ?? '{}')!, {}, (loss) => emitter.report(loss))
+    }
     if (part.type === 'reasoning') {
       emitter.emit({ type: 'reasoning-end', message, ...(part.seal && { seal: part.seal }) })
     } else if (part.type === 'tool-call' && this.#kind === 'server-call') {

@@ -71,7 +71,7 @@ export type Ending = Extract<TurnEvent, { type: 'turn-end' | 'turn-parked' }>
 /** A whole answer, from the view of its turn. */
 export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonText {
   const calls = ending.type === 'turn-parked' ? askedCalls(ending.asks, ending.continuation, view) : []
-  const content = [...answerBlocks(view), ...calls.map(({ id, name, input }) => toolUseBlock(id, name, input))]
+  const content = [...answerBlocks(view), ...calls.map(toolUseBlock)]
   const { reason, sequence } =
     ending.type === 'turn-end' ? endOf(ending, view, asked) : { reason: 'tool_use', sequence: 'null' }
   return object([

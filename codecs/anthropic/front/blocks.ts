@@ -1,4 +1,4 @@
-import { callIdOf, citedPieces } from '../../../src/codec-kit/index.ts'
+import { callExt, callIdOf, citedPieces, withFurther } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type Citation,
@@ -43,20 +43,32 @@ export function redactedBlock(data: string): JsonText {
 }
 
 /** A call that the client is to run. */
-export function toolUseBlock(id: string, name: string, input: JsonText): JsonText {
-  return object([
+export function toolUseBlock({ id, name, input, further }: AskedCall): JsonText {
+  const block = object([
     ['type', '"tool_use"'],
     ['id', quote(id)],
     ['name', quote(name)],
     ['input', input],
   ])
+  return withFurther(block, further)
+}
+
+/** A call of a client's tool. */
+interface AskedCall {
+  id: string
+  name: string
+  input: JsonText
+  /** Members that only servers and clients of this API know. */
+  further: JsonText | undefined
 }
 
 /** The calls of the client's tools that a parked turn waits for, each with its place among its questions. */
-export function askedCalls(asks: readonly Ask[], continuation: string, view: TurnView) {
+export function askedCalls(asks: readonly Ask[], continuation: string, view: TurnView): AskedCall[] {
   return asks.flatMap(({ question }, at) => {
     const tool = question.kind === 'tool' ? view.tool(question.tool) : undefined
-    return tool ? { id: callIdOf('toolu_', { continuation, at }), name: tool.name, input: inputOf(tool.args) } : []
+    if (!tool) return []
+    const further = ownExt(callExt(view, tool.id))
+    return { id: callIdOf('toolu_', { continuation, at }), name: tool.name, input: inputOf(tool.args), further }
   })
 }
 

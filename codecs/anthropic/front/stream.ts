@@ -265,9 +265,9 @@ export class EventWriter {
   #park({ asks, continuation }: EventOf<'turn-parked'>, view: TurnView): void {
     this.#begin()
     this.#close()
-    for (const { id, name, input } of askedCalls(asks, continuation, view)) {
-      this.#startBlock(toolUseBlock(id, name, '{}'))
-      this.#delta(`"input_json_delta","partial_json":${quote(input)}`)
+    for (const call of askedCalls(asks, continuation, view)) {
+      this.#startBlock(toolUseBlock({ ...call, input: '{}' }))
+      this.#delta(`"input_json_delta","partial_json":${quote(call.input)}`)
       this.#stop()
     }
     this.#finishMessage('tool_use', null, view)

@@ -1,5 +1,5 @@
-import { readChatUsage, readCounts } from '../../../src/codec-kit/index.ts'
-import { type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
+import { readChatUsage, readCounts, reportFurther } from '../../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
 
 /** A `usage` object; what is unknown is zero, because clients add the counts up. */
 export function usageJson(usage: Usage): JsonText {
@@ -26,8 +26,18 @@ interface UsageJson {
 
 const WRITTEN = { cacheWrite: 'cache_write_tokens' } as const
 
+/** The counts that are read. */
+const COUNTED = {
+  prompt_tokens: true,
+  completion_tokens: true,
+  total_tokens: true,
+  prompt_tokens_details: { cached_tokens: true, cache_write_tokens: true },
+  completion_tokens_details: { reasoning_tokens: true },
+} as const
+
 /** Reads the tokens of a `usage` object; undefined when nothing was counted. */
 export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
   const usage = readChatUsage(json, report)
+  if (isRecord(json)) reportFurther(json, COUNTED, report, 'usage')
   return usage && { ...usage, ...readCounts((json as UsageJson).prompt_tokens_details, WRITTEN, report) }
 }

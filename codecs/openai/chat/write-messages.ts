@@ -1,7 +1,7 @@
 import { type Entry, withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote, textOf } from '../../../src/model/index.ts'
 import { isRefusal } from '../content.ts'
-import type { DeclaredTools } from '../declared-tools.ts'
+import { type DeclaredTools, formOf } from '../declared-tools.ts'
 import { MESSAGES, ownOf, reportOwn } from '../further.ts'
 import type { LostPart } from '../part-loss.ts'
 import { contentJson, isPlain } from './content.ts'
@@ -79,16 +79,15 @@ export class MessageWriter {
 
   #call(call: Part & { type: 'tool-call' }): JsonText {
     reportOwn(call, 'chat', this.#lost)
-    const [type, given] =
-      this.#tools.get(call.name)?.kind === 'custom' ? ['custom', 'input'] : ['function', 'arguments']
+    const [type, given] = formOf(this.#tools.get(call.name))
     const called = object([
       ['name', quote(call.name)],
-      [given!, quote(call.args)],
+      [given, quote(call.args)],
     ])
     const json = object([
       ['id', quote(call.tool)],
-      ['type', quote(type!)],
-      [type!, called],
+      ['type', quote(type)],
+      [type, called],
     ])
     return withFurther(json, ownOf(call, 'chat'))
   }

@@ -18,7 +18,8 @@ import { joinedMembers } from '../pieces.ts'
 import { cited } from '../read-messages.ts'
 import { stopOf } from '../stops.ts'
 import type { MessageWriter } from '../write-messages.ts'
-import type { CallPiece, Said } from './chunks.ts'
+import type { CallPiece } from './call-piece.ts'
+import type { Said } from './chunks.ts'
 import { CHUNKS } from './deltas.ts'
 
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')

@@ -1,28 +1,17 @@
 import * as v from 'valibot'
-import { dropped, furtherMembers, hasFurther, type KnownMembers, unparsed } from '../../../../src/codec-kit/index.ts'
 import {
-  beginningOf,
-  type Citation,
-  elements,
-  type JsonText,
-  member,
-  parseObject,
-  type Usage,
-} from '../../../../src/model/index.ts'
+  dropped,
+  furtherMembers,
+  hasFurther,
+  type KnownMembers,
+  reportFurther,
+  unparsed,
+} from '../../../../src/codec-kit/index.ts'
+import { type Citation, elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
 import { readAnnotations } from '../../annotations.ts'
 import type { Report } from '../../part-loss.ts'
-import { CALL } from '../read-messages.ts'
 import { readUsage } from '../usage.ts'
-
-/** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
-export interface CallPiece {
-  index?: number
-  id?: string
-  name?: string
-  args: string
-  /** Members that only servers and clients of this API know. */
-  further?: JsonText
-}
+import { type CallPiece, CallSchema, readPiece } from './call-piece.ts'
 
 /** The content of one chunk of a stream, or of a whole answer. */
 export interface Said {
@@ -41,14 +30,6 @@ export interface Said {
 
 const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
-const Call = v.looseObject({
-  index: maybe(v.number()),
-  id: maybe(v.string()),
-  function: maybe(
-    v.looseObject({ name: maybe(v.string()), arguments: maybe(v.union([v.string(), v.looseObject({})])) }),
-  ),
-  custom: maybe(v.looseObject({ name: maybe(v.string()), input: maybe(v.string()) })),
-})
 /** A part of a content in pieces: text, or reasoning with texts of its own. */
 const Content = v.looseObject({
   text: maybe(v.string()),
@@ -59,7 +40,7 @@ const Delta = v.looseObject({
   reasoning_content: maybe(v.string()),
   reasoning: maybe(v.string()),
   refusal: maybe(v.string()),
-  tool_calls: maybe(v.array(Call)),
+  tool_calls: maybe(v.array(CallSchema)),
 })
 const Choice = v.looseObject({
   delta: maybe(Delta),
@@ -125,7 +106,10 @@ export function readChunk(data: string, report: Report): Said | undefined {
   // The older form of a call, which no request of the gateway asks for.
   if (delta['function_call'] != null) report(dropped('tool-call', 'function_call'))
   // What every chunk repeats is told once, with the end of the answer.
-  if (choice?.finish_reason) for (const at of [choice, chunk]) reportAround(at, at === chunk ? AROUND : CHOICE, report)
+  if (choice?.finish_reason) {
+    reportFurther(choice, CHOICE, report)
+    reportFurther(chunk, AROUND, report)
+  }
   const annotations = delta['annotations'] == null ? [] : readAnnotations(member(rawDelta(data), 'annotations'))
   if (!annotations) report(unparsed('citation'))
   const text = textOf(delta.content)
@@ -142,15 +126,6 @@ export function readChunk(data: string, report: Report): Said | undefined {
   }
 }
 
-function reportAround(value: object, known: KnownMembers, report: Report): void {
-  for (const [key, held] of Object.entries(value)) {
-    if (held !== null && !Object.hasOwn(known, key)) report(dropped('ext', beginningOf(key, MAX_NAME)))
-  }
-}
-
-/** The longest name of a lost member that is told, in UTF-16 units. */
-const MAX_NAME = 60
-
 type Pieces = v.InferOutput<typeof Delta>['content']
 
 function textOf(content: Pieces): string {
@@ -162,30 +137,12 @@ function thinkingOf(content: Pieces): string {
   return content.map(({ thinking }) => textOf(thinking)).join('')
 }
 
-function readPiece(call: v.InferOutput<typeof Call>, raw: () => JsonText): CallPiece {
-  const { index, id, function: called, custom } = call
-  const name = called?.name ?? custom?.name
-  const args = called?.arguments
-  return {
-    ...(index != null && { index }),
-    ...(id && { id }),
-    ...(name && { name }),
-    // Some servers send arguments as an object.
-    args: typeof args === 'object' && args !== null ? rawArguments(raw()) : (args ?? custom?.input ?? ''),
-    ...(hasFurther(call, CALL) && { further: furtherMembers(raw(), call, CALL)! }),
-  }
-}
-
-function rawArguments(call: JsonText): JsonText {
-  return member(member(call, 'function')!, 'arguments')!
-}
-
 /** The call at a place, as it came. */
 function rawCall(data: string, at: number): JsonText {
   return elements(member(rawDelta(data), 'tool_calls')!)[at]!
 }
 
-/** What the chunk brings, as it came. */
+/** Returns what the chunk brings, as it came. */
 function rawDelta(data: string): JsonText {
   const choice = elements(member(data, 'choices')!)[0]!
   const delta = member(choice, 'delta') ?? 'null'

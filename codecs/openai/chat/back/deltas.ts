@@ -1,5 +1,6 @@
 import { type DeltaWire, type PlainDelta, valuesOf } from '../../../../src/codec-kit/index.ts'
-import { type CallPiece, readChunk, type Said } from './chunks.ts'
+import type { CallPiece } from './call-piece.ts'
+import { readChunk, type Said } from './chunks.ts'
 
 type Kind = 'text' | 'reasoning' | 'refusal'
 const CALLS: readonly CallPiece[] = []

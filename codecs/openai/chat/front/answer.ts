@@ -9,6 +9,7 @@ import {
   type TurnView,
 } from '../../../../src/model/index.ts'
 import { annotationJson } from '../../annotations.ts'
+import type { DeclaredTools } from '../../declared-tools.ts'
 import { MESSAGES } from '../../further.ts'
 import { joinedMembers } from '../pieces.ts'
 import { FINISH } from '../stops.ts'
@@ -46,11 +47,22 @@ export function annotationsJson(messages: readonly MessageView[]): JsonText | un
   return jsons.length === 0 ? undefined : `[${jsons.join(',')}]`
 }
 
+/** The parts of a request that its answer repeats, or is written by. */
+export interface Asked {
+  model: string
+  tools: DeclaredTools
+}
+
 /** A whole answer, from the view of its turn. */
-export function wholeAnswer(ending: Ending, view: TurnView, model: string, losses: readonly Loss[]): JsonText {
+export function wholeAnswer(
+  ending: Ending,
+  view: TurnView,
+  { model, tools }: Asked,
+  losses: readonly Loss[],
+): JsonText {
   const said = view.messages.filter(({ role, lane }) => role === 'assistant' && lane === undefined)
   const refused = said.some(({ refuses }) => refuses) || (ending.type === 'turn-end' && ending.stop === 'refusal')
-  const calls = ending.type === 'turn-parked' ? callJsons(ending.continuation, ending.asks, view, false) : []
+  const calls = ending.type === 'turn-parked' ? callJsons(ending, view, tools, false) : []
   const reasoning = said.map((message) => message.reasoning).join('')
   const text = view.text === '' && calls.length > 0 ? 'null' : quote(view.text)
   const message = object([

@@ -11,9 +11,10 @@ import {
 } from '../../../../src/contract/index.ts'
 import type { Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
+import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
 import { modelList } from '../../models.ts'
-import { wholeAnswer } from './answer.ts'
+import { type Asked, wholeAnswer } from './answer.ts'
 import { reportLosses, reportTools } from './losses.ts'
 import { type ChatRequest, readRequest } from './request.ts'
 import { ChunkWriter } from './stream.ts'
@@ -32,7 +33,7 @@ class ChatFront implements FrontLink {
   readonly #ports: FrontPorts
   /** The gateway takes them when the answer begins. */
   readonly #headers: Record<string, string> = {}
-  #model = ''
+  #asked: Asked | undefined
   #answer: Answer | undefined
   /** The request goes on with a turn whose agent has started. */
   #continued = false
@@ -63,7 +64,7 @@ class ChatFront implements FrontLink {
       return
     }
     const exchange = this.#ports.newId()
-    this.#model = request.model
+    this.#asked = { model: request.model, tools: new DeclaredTools(request.tools) }
     if (request.streams) this.#stream(request, exchange)
     sendRequest(request, this.#context, this.#ports, exchange, (command) => {
       this.#continued = command.type === 'ask-reply'
@@ -83,7 +84,7 @@ class ChatFront implements FrontLink {
     if (failed && !this.#chunks?.begun) this.#ports.send(errorBody(failed))
     else if (this.#chunks) this.#chunks.write(event, view)
     else if (event.type === 'turn-end' || event.type === 'turn-parked') {
-      this.#ports.send(wholeAnswer(event, view, this.#model, this.#ports.losses(exchange)))
+      this.#ports.send(wholeAnswer(event, view, this.#asked!, this.#ports.losses(exchange)))
     }
   }
 
@@ -108,9 +109,9 @@ class ChatFront implements FrontLink {
     if (!retryable) this.#headers['x-should-retry'] = 'false'
   }
 
-  #stream({ model, countsUsage }: ChatRequest, exchange: Id): void {
+  #stream({ countsUsage }: ChatRequest, exchange: Id): void {
     this.#headers['cache-control'] = 'no-cache'
-    this.#chunks = new ChunkWriter(model, countsUsage, {
+    this.#chunks = new ChunkWriter(this.#asked!, countsUsage, {
       data: (data) => this.#ports.send({ data }),
       losses: () => this.#ports.losses(exchange),
     })

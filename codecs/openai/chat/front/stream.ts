@@ -13,7 +13,7 @@ import {
 import { errorJson, faultOfTurn } from '../../errors.ts'
 import { MESSAGES } from '../../further.ts'
 import { usageJson } from '../usage.ts'
-import { annotationsJson, type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
+import { type Asked, annotationsJson, type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
 import { callJsons } from './calls.ts'
 
 /** The writer's place in the wire. */
@@ -57,7 +57,7 @@ export class ChunkWriter {
   }
 
   readonly #output: StreamOutput
-  readonly #model: string
+  readonly #asked: Asked
   readonly #countsUsage: boolean
   /** The beginning of every chunk, which has the same ids. */
   #head = ''
@@ -65,8 +65,8 @@ export class ChunkWriter {
   /** The message that text was written of; another one begins after an empty line. */
   #speaking: string | undefined
 
-  constructor(model: string, countsUsage: boolean, output: StreamOutput) {
-    this.#model = model
+  constructor(asked: Asked, countsUsage: boolean, output: StreamOutput) {
+    this.#asked = asked
     this.#countsUsage = countsUsage
     this.#output = output
   }
@@ -78,7 +78,8 @@ export class ChunkWriter {
 
   /** Writes what an event says. */
   write(event: TurnEvent, view: TurnView): void {
-    if (this.#head === '') this.#head = object(headEntries(view, 'chat.completion.chunk', this.#model)).slice(0, -1)
+    if (this.#head === '')
+      this.#head = object(headEntries(view, 'chat.completion.chunk', this.#asked.model)).slice(0, -1)
     writeEvent(ChunkWriter.#EVENTS, this, event, view)
   }
 
@@ -133,7 +134,7 @@ export class ChunkWriter {
     const annotations = annotationsJson(view.messages.filter((message) => isAnswer(message) && message.text !== ''))
     if (annotations !== undefined) this.#chunk(`{"annotations":${annotations}}`, 'null')
     if (ending.type === 'turn-parked') {
-      for (const call of callJsons(ending.continuation, ending.asks, view, true)) {
+      for (const call of callJsons(ending, view, this.#asked.tools, true)) {
         this.#chunk(`{"tool_calls":[${call}]}`, 'null')
       }
     }

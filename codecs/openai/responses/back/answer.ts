@@ -1,4 +1,10 @@
-import { DeltaReader, dropped, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
+import {
+  DeltaReader,
+  dropped,
+  type ModelAnswer,
+  type ModelCall,
+  reportFurther,
+} from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
   elements,
@@ -24,6 +30,7 @@ import { readUsage } from '../usage.ts'
 import { ClientCalls } from './client-calls.ts'
 import { EVENTS } from './deltas.ts'
 import type { Body, Item, ServerEvent } from './events.ts'
+import { BODY, reportItem } from './further.ts'
 import { ProviderCalls } from './provider-calls.ts'
 import { Speech } from './speech.ts'
 
@@ -140,6 +147,7 @@ export class ResponseAnswer implements ModelAnswer {
 
   #done(at: number, item: Item, json: JsonText): void {
     this.#items.set(at, json)
+    reportItem(item, this.#report)
     if (item.type === 'message') this.#message(at, item, json)
     else if (item.type === 'reasoning') this.#speech.reasoned(at, item)
     else if (isCall(item)) this.#call(at, item, item.arguments ?? item.input ?? '')
@@ -153,6 +161,7 @@ export class ResponseAnswer implements ModelAnswer {
   /** The items of the whole answer without an event are read from it. */
   #ended({ type, body, bodyJson }: ServerEvent): void {
     this.over = true
+    if (body) reportFurther(body, BODY, this.#report)
     const raws = elements(member(bodyJson, 'output') ?? '[]')
     // Servers may leave out places: an item that is done has its id.
     const told = new Set([...this.#items.values()].map((item) => member(item, 'id')))
