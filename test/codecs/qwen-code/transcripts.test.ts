@@ -184,7 +184,7 @@ describe('recordings, read from the CLI', () => {
     drive.start('hi')
     drive.feed(...recordedLines(scenarioOf('no-auth-live')).flatMap(({ dir, line }) => (dir === 'out' ? [line] : [])))
     drive.link.decodeEnd({ why: 'closed', exitCode: 1 })
-    expect(endOf(drive.events).fault).toMatchObject({ code: 'agent-unavailable', retryable: false })
+    expect(endOf(drive.events).fault).toMatchObject({ code: 'provider-auth', retryable: false })
   })
 })
 
