@@ -33,6 +33,18 @@ export interface Gateway {
   close(drainMs: number): Promise<void>
 }
 
+/**
+ * The part of the heap that the events of all running turns may take, in UTF-16 units for each byte: they are there several
+ * times at the end of a turn, as its text, its record, and an answer in one piece.
+ */
+const HELD_SHARE = 1 / 8
+
+/** The most bytes that the heap can have. */
+async function heapLimit(): Promise<number> {
+  const { getHeapStatistics } = await import('node:v8')
+  return getHeapStatistics().heap_size_limit
+}
+
 /** Builds the engine that a configuration describes. Rejects when the store cannot be opened. */
 export async function createGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
   const starter = parts.starter && new Starter(parts.starter)
@@ -40,6 +52,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
   const { hooks, log, keepAliveMs, clean, shortLived = false } = parts
   const store = await openStore(config.store, { shortLived, failed: (error) => engine.storeWatch.failed(error) })
   const peers = config.cluster && (await (await import('./cluster/index.ts')).openPeers(config.cluster, store))
+  const mostHeld = shortLived ? undefined : (await heapLimit()) * HELD_SHARE
   const engine: Engine = new Engine({
     settings: built.settings(config),
     store,
@@ -47,6 +60,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     log,
     ...(keepAliveMs && { keepAliveMs }),
     ...(clean && { clean }),
+    ...(mostHeld !== undefined && { mostHeld }),
     ...(peers && { cluster: peers.cluster }),
   })
   return {

@@ -47,6 +47,7 @@ export class Engine {
       keepAliveMs = 15_000,
       clean = asItIs,
       cluster,
+      mostHeld,
     } = parts
     const { breakers } = this
     const turns = new LiveTurns()
@@ -56,7 +57,7 @@ export class Engine {
     const lease = new Lease({ store, log, now, ...(cluster && { times: leaseTimes(cluster.leaseMs) }) }, turns)
     const watch = new StoreWatch({ store, lease, log, now, turns, sessions: live })
     const use = new KeyUse({ store, lease, watch, turns, settings, now })
-    const recorder = new Recorder(store, watch, lease, use)
+    const recorder = new Recorder(store, watch, lease, use, mostHeld)
     const elsewhere = new Elsewhere(store, lease, now)
     const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, hooks)
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })

@@ -207,7 +207,7 @@ export const PARTS: readonly Part[] = [
   {
     path: 'src/gateway.ts',
     may: ['src/contract', 'src/engine', 'src/backends', 'src/store', 'src/config'],
-    lazy: ['src/cluster'],
+    lazy: ['src/cluster', 'node:v8'],
   },
   {
     path: 'src/server.ts',

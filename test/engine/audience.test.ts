@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Answer, capabilities } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { LiveView } from '../../src/engine/events/view.ts'
-import { Audience } from '../../src/engine/turn/audience.ts'
+import { Audience, MOST_FOLLOWERS } from '../../src/engine/turn/audience.ts'
 import { type Command, type EventOf, ITEMS, type TurnEvent } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 
@@ -33,6 +33,39 @@ function turn() {
   }
   return { audience, host, own, first, happens }
 }
+
+const many = (length: number, answer: Partial<Answer> = {}): Exchange[] =>
+  Array.from({ length }, () => exchange(new PlainHost(), answer, follow))
+
+test('is full with so many who follow, and has room when some are over', () => {
+  const { audience } = turn()
+  const others = many(MOST_FOLLOWERS - 2)
+  for (const one of others) audience.add(one, view())
+  expect(audience.full).toBe(false)
+  audience.addLate(many(1)[0]!, view(), () => 1)
+  expect(audience.full).toBe(true)
+  others[0]!.drop()
+  expect(audience.full).toBe(false)
+})
+
+test('who is answered at once and asked by its next request keeps its place, and no fold goes on for who is over', () => {
+  const { audience, happens } = turn()
+  const later = exchange(new PlainHost(), { form: 'accepted', asks: 'next-request' }, start())
+  audience.add(later, view())
+  const [over] = many(1)
+  const fold = view()
+  audience.add(over!, fold)
+  happens(open)
+  over!.drop()
+  later.drop()
+  happens(text('a'))
+  expect(fold.seq).toBe(1)
+  for (const one of many(MOST_FOLLOWERS)) {
+    audience.add(one, view())
+    one.drop()
+  }
+  expect([audience.full, audience.canAnswerLater(ask)]).toEqual([false, true])
+})
 
 test('everybody is shown an event once, in a view of their own', () => {
   const { audience, happens, host, own } = turn()

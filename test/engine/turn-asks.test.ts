@@ -170,6 +170,17 @@ describe('a client that cannot be asked', () => {
     expect([replies(), host.types, audits()]).toEqual([[reply], ['notice'], ['policy']])
   })
 
+  test('too much has no more than a thousand open questions', () => {
+    const { asked, replies, asks, host } = asking()
+    for (let at = 0; at < 1002; at += 1) asked(ask(`q${at}`))
+    expect(host.types.filter((type) => type === 'ask')).toHaveLength(1000)
+    expect(host.events.at(-1)).toMatchObject({ type: 'notice', code: 'ask-policy' })
+    expect(host.events.at(-1)).toHaveProperty('text', expect.stringContaining('1000 questions are open'))
+    return Promise.resolve().then(() => {
+      expect([replies(), asks.waiting]).toEqual([[pick('no'), pick('no')], true])
+    })
+  })
+
   test('any more, as its input has ended, has its open questions answered by the policy', () => {
     const { asked, asks, host, replies } = asking()
     asked(ask('q'))

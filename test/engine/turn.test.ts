@@ -3,7 +3,7 @@ import { capabilities, type Route } from '../../src/contract/index.ts'
 import { Breakers } from '../../src/engine/agent/breakers.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
-import { join, steer } from '../../src/engine/turn/joining.ts'
+import { join, maySteer, steer } from '../../src/engine/turn/joining.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import { type Command, type ErrorCode, fault, ITEMS, type TurnEvent, type TurnView } from '../../src/model/index.ts'
 import { ANSWER, LIMITS, PlainHost, plainAgent, plainTurn, start } from '../kit/plain.ts'
@@ -162,12 +162,26 @@ describe('a further client', () => {
     expect(host.events).toMatchObject([{ type: 'turn-accepted', turn: 't', how: 'joined', request: 'r2' }])
   })
 
+  test('cannot say more to the agent than a request may have', () => {
+    const sent: unknown[] = []
+    const { turn, told } = plainTurn({ agent: plainAgent('') })
+    turn.link = { ready: true, pause() {}, send: (command: unknown) => sent.push(command) } as never
+    const input = [{ type: 'text', text: 'x'.repeat(10_000) }] as const
+    const refusals = Array.from({ length: 7 }, () => turn.tellAgent({ exchange: 'y', input })?.code)
+    // Each also counts for what it takes besides its text: six would be 60,000 of 65,536 without that.
+    expect(refusals).toEqual([...Array(5).fill(undefined), 'payload-too-large', 'payload-too-large'])
+    expect(turn.tellAgent({ exchange: 'y', input: [{ type: 'text', text: 'short' }] })).toBeUndefined()
+    expect([sent.length, told.filter(([what]) => what === 'steered').length]).toEqual([6, 6])
+    const command = start({ input: [{ type: 'text', text: 'x'.repeat(10_000) }] })
+    expect([maySteer(turn, command), maySteer(turn, start())]).toEqual([false, true])
+  })
+
   test.each([
     ['that is not ready', { ready: false }, ITEMS],
     ['that has no word for it', { ready: true }, ITEMS.filter((item) => item !== 'turn-steer')],
   ])('cannot steer an agent %s', (_which, link, full) => {
     const { turn } = plainTurn({ agent: plainAgent('', {}, { able: capabilities({ full }) }) })
     turn.link = { ...link, send() {}, pause() {} } as never
-    expect([turn.steerable, turn.tellAgent({ exchange: 'y', input: [] })]).toEqual([false, false])
+    expect([turn.steerable, turn.tellAgent({ exchange: 'y', input: [] })?.code]).toEqual([false, 'invalid-request'])
   })
 })

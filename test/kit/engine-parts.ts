@@ -31,7 +31,7 @@ export function settingsOf(agents: readonly AgentSettings[], more: Partial<Engin
 export function engineParts(
   store: Store,
   current: EngineSettings,
-  { log = SILENT_LOG, now = () => 9 }: { log?: EngineLog; now?: () => number } = {},
+  { log = SILENT_LOG, now = () => 9, mostHeld }: { log?: EngineLog; now?: () => number; mostHeld?: number } = {},
 ) {
   const turns = new LiveTurns()
   const live = new LiveSessions()
@@ -42,7 +42,7 @@ export function engineParts(
   const watch = new StoreWatch({ store, lease, log, turns, sessions: live, now })
   const settings = { current }
   const use = new KeyUse({ store, lease, watch, turns, settings, now })
-  const recorder = new Recorder(store, watch, lease, use)
+  const recorder = new Recorder(store, watch, lease, use, mostHeld)
   const elsewhere = new Elsewhere(store, lease, now)
   const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, silentHooks)
   const memory = { turns, sessions, watches, replies, breakers, figures: new Figures() }

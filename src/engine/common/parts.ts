@@ -36,6 +36,8 @@ export interface EngineParts {
   clean?: (text: string) => string
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
   keepAliveMs?: number
+  /** The most that all turns that run may hold together, in UTF-16 units; absent: no limit. */
+  mostHeld?: number
   /** Present where other processes on the store are replicas of this one. */
   cluster?: Cluster
 }

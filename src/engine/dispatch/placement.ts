@@ -4,7 +4,7 @@ import type { Breakers } from '../agent/index.ts'
 import { refusalFor, steeringLosses } from '../carry/index.ts'
 import { type AgentSettings, type CurrentSettings, limitsOf } from '../common/index.ts'
 import type { LiveSession } from '../session/index.ts'
-import type { Turn } from '../turn/index.ts'
+import { maySteer, type Turn } from '../turn/index.ts'
 import { type Entry, sessionKey } from './entry.ts'
 import { mayUse } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
@@ -54,7 +54,7 @@ export class Placement {
   judge({ command, route }: Entry, { agents, session }: Place, barred?: Fault): PlaceVerdict {
     const agent = agents[0]!
     const { running } = session
-    const steered = running?.steerable === true && steers(route, command)
+    const steered = running !== undefined && steers(route, command) && maySteer(running, command)
     const why = steered ? undefined : (session.refusal(mayWait(route, agent)) ?? barred)
     if (!steered && !why) return { do: 'run' }
     this.#breakers.release(agent)

@@ -67,7 +67,7 @@ export class TurnCommands {
       case 'turn-cancel':
         return answered(exchange, (meant ?? turn)?.cancel())
       case 'turn-steer':
-        return answered(exchange, turn?.tellAgent(command), turn && !turn.ended ? unsteerable(turn) : GONE)
+        return told(exchange, !turn || turn.ended ? GONE : turn.tellAgent(command))
       case 'turn-follow':
         if (exchange) await this.#follow(client, command.target, turn ?? this.#seen(access, command.target), exchange)
         return
@@ -244,7 +244,7 @@ function answerAll(
 
 /** Gives the agent the text of a request besides its answers, if the agent takes input while it works. */
 function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): void {
-  if (input && !turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
+  if (input && turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
 }
 
 function refused(exchange: Exchange | undefined, why: Fault): undefined {
@@ -256,13 +256,13 @@ function answered(exchange: Exchange | undefined, done: boolean | undefined, why
   exchange?.reply(done ? {} : { fault: why })
 }
 
-function refusalOf(became: AskAnswered): Fault {
-  return typeof became === 'string' ? GONE : fault('invalid-request', became.mismatch)
+/** Answers a command that an agent is told, or why it is not. */
+function told(exchange: Exchange | undefined, refusal: Fault | undefined): void {
+  answered(exchange, refusal === undefined, refusal)
 }
 
-function unsteerable({ agent }: Turn): Fault {
-  const text = `The agent "${agent.name}" takes no input while it works; send it as a new turn.`
-  return fault('invalid-request', text)
+function refusalOf(became: AskAnswered): Fault {
+  return typeof became === 'string' ? GONE : fault('invalid-request', became.mismatch)
 }
 
 /** The question has another answer already; a request that repeats the first one only asks for the outcome. */

@@ -41,11 +41,13 @@ export class Backlog {
     this.schedule()
   }
 
-  /** Adds the newest event of a page's turn. */
-  event(page: TurnPage, event: TurnEvent): void {
-    this.#units += addEvent(page, event)
+  /** Adds the newest event of a page's turn. Gives its UTF-16 units. */
+  event(page: TurnPage, event: TurnEvent): number {
+    const units = addEvent(page, event)
+    this.#units += units
     this.add(page)
     if (this.#units > WAITING_UNITS) this.#write(() => true)
+    return units
   }
 
   /**

@@ -9,6 +9,7 @@ import type { KeyUse } from './key-use.ts'
 import type { Lease } from './lease.ts'
 import { Marks } from './marks.ts'
 import { PageWriter } from './page-writer.ts'
+import { Room } from './room.ts'
 import type { StoreWatch } from './store-watch.ts'
 import { addSteered, endOf, movePage, newPage, type TurnPage } from './turn-page.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -41,9 +42,13 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #backlog: Backlog
   /** The pages of running turns, by the turns' ids; not a `Map`, see `LiveTurns`. */
   readonly #pages: Record<Id, TurnPage> = Object.create(null)
+  readonly #room: Room
 
-  /** `watch` hears of what could not be written. Turns are recorded under the `lease`, with their part of the `use`. */
-  constructor(store: Store, watch: StoreWatch, lease: Lease, use: KeyUse) {
+  /**
+   * `watch` hears of what could not be written. Turns are recorded under the `lease`, with their part of the `use`. All that
+   * run hold `mostHeld` UTF-16 units at most.
+   */
+  constructor(store: Store, watch: StoreWatch, lease: Lease, use: KeyUse, mostHeld = Number.POSITIVE_INFINITY) {
     this.#store = store
     this.#lease = lease
     this.#use = use
@@ -52,6 +57,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#writer = new PageWriter(store, this.#writes, watch, lease)
     this.#marks = new Marks(store, watch, this.#writes)
     this.#backlog = new Backlog(this.#writer, this.#marks)
+    this.#room = new Room(mostHeld, this.#pages)
   }
 
   /**
@@ -103,7 +109,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   event(turn: Turn, event: TurnEvent): void {
     const page = this.#pageOf(turn)
     if (!page) return
-    this.#backlog.event(page, event)
+    const units = this.#backlog.event(page, event)
+    this.#room.take(page, page.unkept ? JSON.stringify(event).length : units)
     // Sends an answer to a client after it is recorded. The answer of an end comes with `end`.
     if (event.type === 'turn-parked') this.#backlog.write(page)
   }
@@ -118,7 +125,10 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   end(turn: Turn): void {
     const page = this.#pages[turn.id]
     delete this.#pages[turn.id]
-    if (page) this.#backlog.remove(page)
+    if (page) {
+      this.#backlog.remove(page)
+      this.#room.give(page)
+    }
     const spent = this.#use.ended(turn)
     const ended = page && this.#watch.keeps(turn) ? endOf(page, spent) : undefined
     if (ended && turn.command.once) this.#watch.ending(turn)

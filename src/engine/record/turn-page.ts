@@ -32,6 +32,8 @@ export interface TurnPage {
   place: number
   /** The time since which it has something to write, as `elapsed` counts. */
   waitsSince: number
+  /** The size of its content, which is in memory until its end, in UTF-16 units. */
+  held: number
 }
 
 /** The page of a turn that begins. */
@@ -49,6 +51,7 @@ export function newPage(turn: Turn, record: TurnRecord, told?: Told): TurnPage {
     writing: undefined,
     place: -1,
     waitsSince: 0,
+    held: 0,
   }
 }
 

@@ -12,6 +12,9 @@ interface Member {
   later?: Numbered[]
 }
 
+/** The most exchanges that follow one turn: each has its own fold of it. */
+export const MOST_FOLLOWERS = 256
+
 /** The exchanges that follow one turn. A plain array: events are handed on in one synchronous loop. */
 export class Audience {
   #members: Member[] = []
@@ -35,6 +38,12 @@ export class Audience {
       delete member.later
       for (const numbered of [...missed, ...rest]) show(member, numbered, at())
     }
+  }
+
+  /** No further exchange may follow the turn. Forgets those that are over. */
+  get full(): boolean {
+    if (this.#members.length >= MOST_FOLLOWERS) this.#members = this.#members.filter(matters)
+    return this.#members.length >= MOST_FOLLOWERS
   }
 
   remove(exchange: Exchange): void {
@@ -90,8 +99,9 @@ export class Audience {
   /** Hands an event on; `own` is the turn's view, which has it already. */
   deliver(event: TurnEvent, own: LiveView, at: number): void {
     for (const member of this.#members) {
-      if (member.later) member.later.push({ seq: own.seq, event })
-      else if (member.view === own) member.exchange.deliver(event, own)
+      if (member.view === own) member.exchange.deliver(event, own)
+      else if (member.exchange.ended) continue
+      else if (member.later) member.later.push({ seq: own.seq, event })
       else show(member, { seq: own.seq, event }, at)
     }
   }
@@ -105,6 +115,11 @@ export class Audience {
   tell(event: LinkEvent): void {
     for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event, exchange)
   }
+}
+
+/** True while an exchange has something to come, or its client can still be asked by its next request. */
+function matters({ exchange: { ended, answer } }: Member): boolean {
+  return !ended || (answer.form === 'accepted' && answer.asks === 'next-request')
 }
 
 function show({ exchange, view }: Member, { seq, event }: Numbered, at: number): void {

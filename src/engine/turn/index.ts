@@ -1,6 +1,6 @@
 export type { AgentSession } from './agent-session.ts'
 export { mismatchOf } from './ask-replies.ts'
-export { join, steer } from './joining.ts'
+export { join, maySteer, steer } from './joining.ts'
 export { keepsContent } from './privacy.ts'
 export type { Turn } from './turn.ts'
 export { TurnClock } from './turn-clock.ts'

@@ -8,6 +8,9 @@ import type { AskAnswered, Park, Questions } from './turn-peers.ts'
 /** The settlement of a question. */
 type How = 'answered' | 'timeout' | 'cancelled'
 
+/** The most questions of a turn that are open at once. */
+const MOST_OPEN = 1000
+
 interface OpenAsk {
   ask: Ask
   /** Stops waiting for the answer. */
@@ -49,7 +52,11 @@ export class TurnAsks implements Questions {
     }
     const inline = audience.canBeAsked(event)
     if (!inline && !this.#parking.on && !audience.canAnswerLater(event)) {
-      this.#answerByPolicy(event)
+      this.#answerByPolicy(event, 'this client cannot be asked')
+      return false
+    }
+    if (this.#open.size >= MOST_OPEN) {
+      this.#answerByPolicy(event, `${MOST_OPEN} questions are open`)
       return false
     }
     this.#wait(event)
@@ -131,14 +138,14 @@ export class TurnAsks implements Questions {
     this.#turn.valve()
   }
 
-  #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
+  #answerByPolicy({ ask, question }: EventOf<'ask'>, because: string): void {
     const { approvals: policy } = this.#turn.route
     const reply = policyReply(question, policy)
     // Not within the agent's own event, because its link is in the middle of a frame.
     queueMicrotask(() => this.#send(ask, reply))
     this.#turn.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
     this.#audit({ ask, question }, 'answered', 'policy', reply)
-    const why = `this client cannot be asked, so the route's policy answered: ${policy}`
+    const why = `${because}, so the route's policy answered: ${policy}`
     this.#turn.notice('warning', 'ask-policy', `The agent asked (${describe(question)}); ${why}.`)
   }
 

@@ -70,6 +70,10 @@ export interface Runner {
   readonly questions: Questions | undefined
   /** Runs the turn; resolves when the agent is done with it. */
   on(link: AgentLink, session: AgentSession): Promise<boolean>
+  /** The reason why the agent gets no such input of a client now; undefined: it does. */
+  inputRefusal(input: readonly Part[]): Fault | undefined
+  /** Gives the agent input of a client, or the reason why not. */
+  tell(said: { exchange: Id; input: readonly Part[] }): Fault | undefined
   /** Ends the turn from outside, or has another agent take it. */
   fail(why: Fault): void
   /** Ends the turn because its time is out: its answer is what the agent has said of it, if that is a whole one. */

@@ -1,4 +1,4 @@
-import type { Fault, TurnEnd, TurnEvent } from '../../model/index.ts'
+import { type Fault, fault, type Id, type Part, type TurnEnd, type TurnEvent } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { cancelledTurn, failedTurn, presented } from '../events/index.ts'
@@ -28,6 +28,8 @@ export class TurnRun implements Runner {
   #next: Retry | AgentSettings | undefined
   /** The fault of a turn that is out of time. */
   #late: Fault | undefined
+  /** The size of the input that the agent got during the turn. */
+  #told = 0
 
   /** `others` are the agents that may take the turn when its own cannot, in order. */
   constructor(turn: Turn, others: readonly AgentSettings[]) {
@@ -44,6 +46,24 @@ export class TurnRun implements Runner {
   get asks(): TurnAsks {
     this.#asks ??= new TurnAsks(this.#turn)
     return this.#asks
+  }
+
+  /** The reason why the agent gets no such input of a client now; undefined: it does. */
+  inputRefusal(input: readonly Part[]): Fault | undefined {
+    const { steerable, agent, limits } = this.#turn
+    if (!steerable) return unsteerable(agent)
+    return this.#told + sizeOf(input) > limits.body ? tooMuch(limits.body) : undefined
+  }
+
+  /** Gives the agent input of a client, or the reason why not. */
+  tell({ exchange, input }: { exchange: Id; input: readonly Part[] }): Fault | undefined {
+    const turn = this.#turn
+    const refusal = this.inputRefusal(input)
+    if (refusal) return refusal
+    this.#told += sizeOf(input)
+    turn.peers.recorder.steered(turn, input)
+    turn.link!.send({ type: 'turn-steer', exchange, target: { turn: turn.id }, input })
+    return undefined
   }
 
   /** Runs the turn; resolves when the agent is done with it: true when another process of it is to run it. */
@@ -239,6 +259,23 @@ export class TurnRun implements Runner {
     this.#turn.link = undefined
     this.#turn.moveTo(other)
   }
+}
+
+/** The characters that each input of a client takes in memory besides its own, about. */
+const INPUT_SIZE = 1024
+
+function sizeOf(input: readonly Part[]): number {
+  return INPUT_SIZE + JSON.stringify(input).length
+}
+
+function unsteerable({ name }: AgentSettings): Fault {
+  return fault('invalid-request', `The agent "${name}" takes no input while it works; send it as a new turn.`)
+}
+
+/** The fault of input beyond what a turn may get, in characters. */
+function tooMuch(most: number): Fault {
+  const why = `This turn has got all the further input that it may (${most} characters, limit "body")`
+  return fault('payload-too-large', `${why}; send it as a new turn.`)
 }
 
 /** A turn, with its run. */

@@ -195,12 +195,14 @@ export class Turn {
     return new LiveView({ turn: this.id, session, agent: this.agent.name, at })
   }
 
-  /** Gives the running agent input of a client; false when the agent takes none. */
-  tellAgent({ exchange, input }: { exchange: Id; input: readonly Part[] }): boolean {
-    if (!this.steerable) return false
-    this.peers.recorder.steered(this, input)
-    this.link!.send({ type: 'turn-steer', exchange, target: { turn: this.id }, input })
-    return true
+  /** The reason why the agent gets no such input of a client now; undefined: it does. */
+  inputRefusal(input: readonly Part[]): Fault | undefined {
+    return this.#runner.inputRefusal(input)
+  }
+
+  /** Gives the running agent input of a client, or the reason why not. */
+  tellAgent(said: { exchange: Id; input: readonly Part[] }): Fault | undefined {
+    return this.#runner.tell(said)
   }
 
   /**
