@@ -2,6 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { StoreLocation } from '../../src/contract/index.ts'
+import { textOf } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { turnsIn } from '../hostile/kit.ts'
 import { type Served, serve } from '../hostile/served.ts'
 import { type PostgresServer, startPostgres } from '../kit/postgres.ts'
@@ -189,6 +192,10 @@ log: { level: error, pretty: false }
     if (ms > this.#slowest.ms) this.#slowest = { ms, attempts }
   }
 
+  get #store(): StoreLocation {
+    return { kind: 'postgres', url: this.#server.url, schema: 'soak' }
+  }
+
   /** The seconds since the beginning. */
   get #seconds(): string {
     return ((performance.now() - this.#began) / 1000).toFixed(1)
@@ -265,8 +272,27 @@ log: { level: error, pretty: false }
     }
   }
 
+  /** Turns that were completed besides those that clients were told of: each with its request, and when which replica ran it. */
+  async #runTwice(turns: readonly string[]): Promise<string[]> {
+    const store = await openStore(this.#store)
+    const keyOf = async (turn: string): Promise<string> => {
+      const [said] = (await store.readTurnMessages(turn)) ?? []
+      return said ? textOf(said.parts) : ''
+    }
+    const about = async (turn: string): Promise<string> => {
+      const { owner, startedAt, endedAt } = (await store.readTurn(turn))!
+      return `${turn} of ${owner}, ${startedAt} to ${endedAt}`
+    }
+    const lines = turns.map(async (turn) => {
+      const key = await keyOf(turn)
+      const told = this.#told.get(key)
+      return `${key} was completed as ${await about(turn)}, and as ${told ? await about(told) : 'none'}`
+    })
+    return Promise.all(lines).finally(() => store.close())
+  }
+
   async #account(): Promise<SoakedReplicas> {
-    const turns = await turnsIn({ kind: 'postgres', url: this.#server.url, schema: 'soak' })
+    const turns = await turnsIn(this.#store)
     const kept: Record<string, number> = {}
     for (const { outcome, code } of turns) {
       const what = [outcome ?? 'none', code].filter(Boolean).join(' ')
@@ -282,8 +308,9 @@ log: { level: error, pretty: false }
       const { outcome, code } = byId.get(turn) ?? { outcome: 'none', code: null }
       if (outcome !== 'completed') wrong.push(`${key} was told the success of ${turn}, recorded: ${outcome} ${code}`)
     }
-    const completed = turns.filter(({ outcome }) => outcome === 'completed').length
-    if (completed > this.#told.size) wrong.push(`${completed} turns are completed, of ${this.#told.size} requests`)
+    const told = new Set(this.#told.values())
+    const further = turns.filter(({ turn, outcome }) => outcome === 'completed' && !told.has(turn))
+    wrong.push(...(await this.#runTwice(further.map(({ turn }) => turn))))
     for (const session of readFileSync(join(this.#folder, 'overlaps'), 'utf8').split('\n').filter(Boolean)) {
       wrong.push(`two agents ran at once in ${session}`)
     }
