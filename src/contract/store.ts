@@ -170,6 +170,12 @@ export interface TurnAdditions {
 /** The result of claiming an idempotency key: it is new, or a turn holds it. */
 export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 
+/** The turn that holds a key, as it was found: with its end in the record, or (it may begin yet) with nothing there. */
+export interface Holder {
+  turn: Id
+  ended: boolean
+}
+
 /**
  * The persistent state of the gateway. One contract test suite runs against every driver. Reads and writes take effect in
  * the order in which they are called, also while earlier ones have not resolved. Only what is taken from other processes (a
@@ -305,10 +311,10 @@ export interface Store extends KeyStore {
    */
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim>
   /**
-   * Gives the key to another turn (a failed request is tried again), atomically: from the turn `from` only, or from any
-   * holder, but from none that is recorded as running. `held` when another turn holds it.
+   * Gives the key to another turn (a failed request is tried again), atomically: from one that is still as it was found, or
+   * from any holder, but from none that is recorded as running. `held` when another turn holds it.
    */
-  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Awaitable<Claim>
   /** Gives up the claim of a turn on a key. */
   release(key: string, turn: Id): Awaitable<void>
 

@@ -5,6 +5,7 @@ import {
   type DaySpent,
   type EventBlock,
   type HeardBy,
+  type Holder,
   type LeaseRef,
   type Listed,
   type ListedTurn,
@@ -351,8 +352,9 @@ class SqliteStore implements Store {
     return this.#write(() => this.#claimed(key, this.#sql.claim.get(key, turn, body, now, now + ttlMs)))
   }
 
-  reclaim(key: string, turn: Id, body: string, now: number, from: Id | null = null): Awaitable<Claim> {
-    const row = [key, turn, body, now, now + RECLAIM_TTL_MS, from, from]
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Awaitable<Claim> {
+    const holder = from?.turn ?? null
+    const row = [key, turn, body, now, now + RECLAIM_TTL_MS, holder, holder, Number(from?.ended ?? true)]
     return this.#write(() => this.#claimed(key, this.#sql.reclaim.get(...row)))
   }
 

@@ -204,6 +204,7 @@ const SQL = {
       turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
       expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)
     WHERE (? IS NULL OR claims.turn = ?) AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
+      AND (? OR NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn = claims.turn AND ${KEPT}))
     RETURNING turn`,
   releaseClaim: 'DELETE FROM claims WHERE key = ? AND turn = ?',
 

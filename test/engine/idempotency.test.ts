@@ -259,6 +259,24 @@ describe('a request with a key', () => {
     })
   })
 
+  test.each([
+    ['the same request is answered from its record', 'hi', { do: 'replay', turn: 't1' }],
+    ['another request is refused', 'other', { do: 'refuse' }],
+  ])('of a turn that begins and ends when it has been waited for in vain: %s', async (_what, text, verdict) => {
+    turns = 0
+    const first = asked({ ...UNDELIVERED, replay: 'success' })
+    expect(await claim(first)).toEqual({ do: 'run' })
+    const { reclaim } = store
+    store.reclaim = async (...given) => {
+      // The turn of the first request was on its way to a slow store.
+      const about = { session: 'session', tenant: 'local', agent: 'a', front: 'zene', startedAt: now, delivered: false }
+      await store.beginTurn({ ...about, ...ALIVE, turn: first.turn })
+      await ended(first.turn, 'completed')
+      return reclaim.apply(store, given)
+    }
+    expect(await claim(asked({ ...UNDELIVERED, replay: 'success' }, text))).toEqual(verdict)
+  })
+
   test('without a key claims, hands over and gives up nothing', async () => {
     const { once: _, ...command } = asked(UNDELIVERED)
     const calls = ['claim', 'reclaim', 'release'].map((name) => vi.spyOn(store, name as 'claim'))

@@ -839,14 +839,36 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.openSession(KEY, 'S1', 1)
         await store.claim('k', 't1', 'digest', 100, 50)
         await store.claim('k2', 't2', 'd2', 100, 50)
-        await store.reclaim('k', 't3', 'd3', 110, 't1')
+        await store.reclaim('k', 't3', 'd3', 110, { turn: 't1', ended: false })
         expect(await store.beginTurn(TURN, 'k')).toBe(false)
         expect(await store.beginTurn({ ...TURN, turn: 't2' }, 'k2')).toBe(true)
-        expect(await store.reclaim('k2', 't4', 'd4', 120, 't2')).toEqual({ state: 'held', turn: 't2', body: 'd2' })
+        expect(await store.reclaim('k2', 't4', 'd4', 120, { turn: 't2', ended: true })).toEqual({
+          state: 'held',
+          turn: 't2',
+          body: 'd2',
+        })
         expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['t2'])
         await store.endTurn({ ...TURN, turn: 't2', endedAt: 130, outcome: 'failed' })
-        expect(await store.reclaim('k2', 't4', 'd4', 140, 't2')).toEqual({ state: 'new' })
+        expect(await store.reclaim('k2', 't4', 'd4', 140, { turn: 't2', ended: true })).toEqual({ state: 'new' })
         expect(await store.beginTurn({ ...TURN, turn: 't5' }, 'nobody has this key')).toBe(true)
+      })
+
+      it('gives a key away from no turn that began and ended since nothing was found of it', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.claim('k', 't1', 'digest', 100, 50)
+        expect(await store.beginTurn(TURN, 'k')).toBe(true)
+        await store.endTurn({ ...TURN, endedAt: 130, outcome: 'completed' })
+        const unseen = { turn: 't1', ended: false }
+        expect(await store.reclaim('k', 't2', 'd2', 140, unseen)).toEqual({ state: 'held', turn: 't1', body: 'digest' })
+        expect(await store.reclaim('k', 't2', 'd2', 140, { turn: 't1', ended: true })).toEqual({ state: 'new' })
+      })
+
+      it('gives away a key whose turn was deleted', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.endTurn({ ...TURN, endedAt: 130, outcome: 'completed' })
+        await store.deleteTurn('t1')
+        expect(await store.reclaim('k', 't2', 'd2', 140, { turn: 't1', ended: false })).toEqual({ state: 'new' })
       })
 
       it('hands a key over to another turn, for as long again', async () => {
@@ -864,7 +886,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('gives a key from the turn that holds it to exactly one of many that want its place', async () => {
         await store.claim('k', 't0', 'd', 1, 50)
         const claims = await Promise.all(
-          Array.from({ length: 20 }, (_, n) => store.reclaim('k', `t${n + 1}`, 'd', 2, 't0')),
+          Array.from({ length: 20 }, (_, n) => store.reclaim('k', `t${n + 1}`, 'd', 2, { turn: 't0', ended: false })),
         )
         expect(claims.filter(({ state }) => state === 'new')).toHaveLength(1)
         const held = claims.flatMap((claim) => (claim.state === 'held' ? [claim.turn] : []))

@@ -3,6 +3,7 @@ import type {
   DaySpent,
   EventBlock,
   HeardBy,
+  Holder,
   LastTurn,
   LeaseRef,
   Listed,
@@ -358,10 +359,11 @@ export class StoreModel implements Store {
     return { state: 'new' }
   }
 
-  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Claim {
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Claim {
     const held = this.claims.get(key)
     const isRunning = this.running.some((one) => one.turn === held?.turn)
-    if (held && (isRunning || (from !== undefined && held.turn !== from)))
+    const hasEnded = this.ended.some(({ record, deleted }) => record.turn === held?.turn && !deleted)
+    if (held && (isRunning || (from && (held.turn !== from.turn || (hasEnded && !from.ended)))))
       return { state: 'held', turn: held.turn, body: held.body }
     const life = held ? held.expiresAt - held.at : RECLAIM_TTL_MS
     this.claims.set(key, { turn, body, at: now, expiresAt: now + life })

@@ -85,7 +85,7 @@ const WRITES: Readonly<Record<Write, Late>> = {
   dropLease: { write: (store, by) => store.dropLease(by) },
   appendEvents: { write: (store) => store.appendEvents([{ turn: 't1', seq: 2, lines: '"late"' }]) },
   claim: { write: (store) => store.claim('key', 't1', 'body', 1, 999) },
-  reclaim: { write: (store) => store.reclaim('key', 't1', 'body', 1, 't1') },
+  reclaim: { write: (store) => store.reclaim('key', 't1', 'body', 1, { turn: 't1', ended: true }) },
   release: { write: (store) => store.release('key', 't1') },
   prune: { write: (store) => store.prune(0, 9), may: ['claims probe'] },
   // A place counts as long as its lease.
@@ -147,7 +147,7 @@ describe.skipIf(POSTGRES_BIN === undefined).each([
     await store.replicas.announce(own, INFO, now)
     await store.endTurn({ ...turn(old), endedAt: 200, outcome: 'failed', code: 'internal' })
     await store.replicas.takeSession(KEY, 'S2', own, now)
-    await store.reclaim('key', 't2', 'body', now, 't1')
+    await store.reclaim('key', 't2', 'body', now, { turn: 't1', ended: true })
     expect(await store.beginTurn({ ...turn(own), turn: 't2' }, 'key')).toBe(true)
     await store.appendEvents([{ turn: 't2', seq: 1, lines: '"new"' }])
     await store.bindSession('S1', 'bound', own)
@@ -255,7 +255,7 @@ describe.skipIf(POSTGRES_BIN === undefined).each([
       `WITH claimed AS (SELECT turn FROM claims WHERE turn = 't4' FOR SHARE)
         INSERT INTO running (turn, session, tenant, agent, front, owner, epoch, started_at)
         SELECT turn, 'S1', 'acme', 'coder', 'zene', $1::text, $2::bigint, 1 FROM claimed`,
-      (at) => at.reclaim('other key', 't6', 'body', 9, 't4'),
+      (at) => at.reclaim('other key', 't6', 'body', 9, { turn: 't4', ended: false }),
       { state: 'held', turn: 't4', body: 'body' },
     ],
   ]

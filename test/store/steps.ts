@@ -240,10 +240,10 @@ const STEPS = {
   ),
   reclaim: step(
     'reclaim',
-    fc.tuple(claimKey, fc.constantFrom('any', 'holder', 'other')),
-    (store, [one, from], { model, now }) => {
-      const holder = from === 'holder' ? model.claims.get(one)?.turn : from
-      return store.reclaim(one, `c${now}`, 'again', now, from === 'any' ? undefined : holder)
+    fc.tuple(claimKey, fc.constantFrom('any', 'holder', 'other'), fc.boolean()),
+    (store, [one, from, ended], { model, now }) => {
+      const turn = from === 'holder' ? (model.claims.get(one)?.turn ?? 'none') : from
+      return store.reclaim(one, `c${now}`, 'again', now, from === 'any' ? undefined : { turn, ended })
     },
   ),
   release: step('release', fc.tuple(claimKey, turn), (store, [one, of]) => store.release(one, of)),

@@ -73,12 +73,16 @@ export class Idempotency {
     let found = await this.#store.claim(key, turn, body, this.#now(), CLAIMED_MS)
     while (found.state === 'held') {
       const same = found.body === body
-      const verdict = await (same
-        ? this.#duplicate(found.turn, command, unwanted, elsewhere)
-        : this.#other(found.turn, once))
+      const record = same
+        ? await this.#awaitEnd(found.turn, elapsed() + (command.options.totalMs ?? WAIT_MS), unwanted, elsewhere)
+        : await this.#awaitEnd(found.turn, 0, () => false)
+      if (same && unwanted()) return { do: 'stop' }
+      const verdict = same ? await this.#duplicate(found.turn, once, record) : this.#other(found.turn, once, record)
       if (verdict) return verdict
-      // One of several that find the claim free takes it; the others find that one.
-      found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
+      // One of several that find the claim free takes it; the others find that one. So does one that has waited for a
+      // turn which began and ended just then.
+      const holder = { turn: found.turn, ended: record !== undefined }
+      found = await this.#store.reclaim(key, turn, body, this.#now(), holder)
     }
     return { do: 'run' }
   }
@@ -93,7 +97,10 @@ export class Idempotency {
   async handOver({ scope, agent, command }: Keyed, running: Id): Promise<void> {
     if (!command.once) return
     const body = fingerprint(command, agent)
-    await this.#store.reclaim(keyOf(scope, command.once), running, body, this.#now(), command.turn)
+    await this.#store.reclaim(keyOf(scope, command.once), running, body, this.#now(), {
+      turn: command.turn,
+      ended: false,
+    })
   }
 
   /** Gives back the key that was claimed for a turn which does not begin. */
@@ -101,26 +108,18 @@ export class Idempotency {
     if (command.once) await this.#store.release(keyOf(scope, command.once), command.turn)
   }
 
-  /** The verdict on a duplicate of this turn; undefined: it runs. */
-  async #duplicate(
-    turn: Id,
-    { once, options }: Command & TurnStart,
-    unwanted: () => boolean,
-    elsewhere: Elsewhere | undefined,
-  ): Promise<Verdict | undefined> {
-    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS), unwanted, elsewhere)
-    if (unwanted()) return { do: 'stop' }
+  /** The verdict on a duplicate of this turn, of which this is the record; undefined: it runs. */
+  async #duplicate(turn: Id, once: Once, record: TurnRecord | undefined): Promise<Verdict | undefined> {
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
     if (!record) return undefined
     // The wait is over and the turn still runs: its record so far is shown.
-    const shown = record.outcome === undefined || (this.#isOpen(record, once!) && (await this.#replays(record, once!)))
+    const shown = record.outcome === undefined || (this.#isOpen(record, once) && (await this.#replays(record, once)))
     return shown ? { do: 'replay', turn } : undefined
   }
 
   /** The verdict on another request under the key of this turn; undefined: it runs. */
-  async #other(turn: Id, once: Once): Promise<Verdict | undefined> {
-    const record = await this.#awaitEnd(turn, 0, () => false)
+  #other(turn: Id, once: Once, record: TurnRecord | undefined): Verdict | undefined {
     if (this.#live.get(turn)?.ended === false || (record && record.outcome === undefined)) return { do: 'refuse' }
     const forgets = once.holds === 'running' || once.replay === 'never' || !record
     return forgets || !this.#isOpen(record, once) ? undefined : { do: 'refuse' }

@@ -1,5 +1,7 @@
+import type { Holder } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import { digestOf } from '../../startup/index.ts'
+import { DELETED } from '../rows.ts'
 import { Raw, sql } from './sql.ts'
 
 /** The life of a claim that took over a key whose claim was gone: a day, in milliseconds. */
@@ -17,12 +19,20 @@ export const claim = (key: string, turn: Id, body: string, now: number, ttlMs: n
   WHERE claims.expires_at <= excluded.claimed_at OR claims.turn = excluded.turn
   RETURNING turn`
 
+/** True of a claim whose turn has no end in the record. */
+const UNSEEN = new Raw(sql`NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn = claims.turn AND outcome <> ${DELETED})`)
+
+/** True of a claim that its turn, as it was found, still has; or the next one, where this is done again. */
+function isStill({ turn, ended }: Holder, next: Id): Raw {
+  return new Raw(sql`claims.turn IN (${turn}, ${next}) AND ${ended ? new Raw('TRUE') : UNSEEN}`)
+}
+
 /**
- * Statements that take over a key, from any turn or from `from`, unless that one runs; the last has no row when another
- * turn has it. The row of the claim is locked first: a turn that begins with it is seen by what comes after.
+ * Statements that take over a key, from any turn or from one as it was found, unless that runs; the last has no row when
+ * another turn has it. The row of the claim is locked first: a turn that begins with it is seen by what comes after.
  */
-export function reclaim(key: string, turn: Id, body: string, now: number, from?: Id): string[] {
-  const holder = new Raw(from === undefined ? 'TRUE' : sql`claims.turn IN (${from}, ${turn})`)
+export function reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): string[] {
+  const holder = from ? isStill(from, turn) : new Raw('TRUE')
   const taken = sql`
     INSERT INTO claims (key, turn, body, claimed_at, expires_at)
     VALUES (${digestOf(key)}, ${turn}, ${body}, ${now}, ${now + RECLAIM_TTL_MS})

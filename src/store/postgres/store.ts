@@ -2,6 +2,7 @@ import type {
   Claim,
   EventBlock,
   HeardBy,
+  Holder,
   LeaseRef,
   Listed,
   ListedTurn,
@@ -241,7 +242,7 @@ export class PostgresStore implements SharedStore {
     return this.#claimed(key, [claims.claim(key, turn, body, now, ttlMs)])
   }
 
-  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Promise<Claim> {
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Promise<Claim> {
     return this.#claimed(key, claims.reclaim(key, turn, body, now, from))
   }
 
