@@ -1,4 +1,6 @@
 /** Who may import what, as data. `imports.test.ts` holds the code to it, `document.test.ts` the table of ARCHITECTURE.md. */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** One part of the tree and all that it may import beside itself. */
 export interface Part {
@@ -254,8 +256,8 @@ export const SIDE_DOORS: Readonly<Record<string, string>> = {
   'codecs/native/command-schema.ts': 'the names of the commands, for its conformance suite',
   'codecs/native/read.ts': 'the names of the events, for its conformance suite',
   ...Object.fromEntries(
-    ['native', 'openai', 'anthropic', 'zene', 'zot', 'openharness', 'agentproc', 'qwen', 'qwen-code'].map((name) => [
-      `codecs/${name}/operations.ts`,
+    globSync('codecs/*/operations.ts', { cwd: join(import.meta.dirname, '../..') }).map((path) => [
+      path,
       'the description of its endpoints, which no turn needs',
     ]),
   ),
