@@ -437,6 +437,17 @@ describe('a further member of an answer', () => {
     }
   })
 
+  test('makes no second call for a client of Messages, which is asked once', () => {
+    const { events } = served(...CHUNKS.map(chunk))
+    const asks = [{ ask: 'c1', question: { kind: 'tool', tool: 'c1' } }] as const
+    const parked = { type: 'turn-parked', turn: 't1', asks, continuation: 't1.secret', deadline: 0 } as const
+    for (const stream of [false, true]) {
+      const { sent } = shown('messages', stream, [...events.filter(({ type }) => type !== 'ask'), parked])
+      const text = sent.map((frame) => (typeof frame === 'string' ? frame : frame.data)).join()
+      expect(text.match(/"type":"\w*tool_use","id"/g)).toEqual(['"type":"tool_use","id"'])
+    }
+  })
+
   test('may be all that there is', () => {
     const { events } = served(whole({ x_further: 1 }))
     expect(shown('chat', false, events).sent.map(String).join()).toContain('"x_further":1')

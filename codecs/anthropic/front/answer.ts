@@ -12,7 +12,7 @@ import {
 } from '../../../src/model/index.ts'
 import { STOP_REASONS } from '../stops.ts'
 import { usageJson } from '../usage.ts'
-import { PROTOCOL } from '../wire.ts'
+import { ownMember, PROTOCOL } from '../wire.ts'
 import {
   askedCalls,
   redactedBlock,
@@ -108,6 +108,11 @@ function toolBlocks(id: Id, view: TurnView, ext?: Part['ext']): JsonText[] {
   return [serverUseBlock(tool, view.agent, ext), ...result]
 }
 
+/** True for a part that came as a block of a tool which a server of this API has run. */
+function isOfServer({ ext }: Part): boolean {
+  return ownMember(ext, 'type') !== undefined
+}
+
 /** The blocks of one part of a message; undefined for one that has none here. */
 function partBlock(part: Part, view: TurnView, shown: Set<Id>): JsonText | readonly JsonText[] | undefined {
   switch (part.type) {
@@ -119,10 +124,11 @@ function partBlock(part: Part, view: TurnView, shown: Set<Id>): JsonText | reado
     case 'tool-call':
       shown.add(part.tool)
       // The result of a provider's tool is a part of its own.
-      if (part.ext) return serverUseBlock({ id: part.tool, name: part.name, args: part.args }, view.agent, part.ext)
+      if (isOfServer(part))
+        return serverUseBlock({ id: part.tool, name: part.name, args: part.args }, view.agent, part.ext)
       return toolBlocks(part.tool, view)
     case 'tool-reply':
-      return part.ext && serverResultBlock(part.tool, part.status, part.parts, part.ext)
+      return isOfServer(part) ? serverResultBlock(part.tool, part.status, part.parts, part.ext) : undefined
     default:
       return undefined
   }
