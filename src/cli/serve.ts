@@ -13,6 +13,7 @@ import {
 import { agentNeeds } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
+import { keepCompiledCode, SETTLED_MS } from './compiled-code.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { configOption, greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
@@ -87,6 +88,7 @@ export async function serveCommand(args: string[], isReported = false): Promise<
         url: `${localUrl(server.url)}/console/`,
       }),
     )
+  setTimeout(keepCompiledCode, SETTLED_MS).unref()
   again = () => reload(file, setup, server)
   if (asked) again()
   const drainMs = await stop

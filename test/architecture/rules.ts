@@ -246,6 +246,7 @@ export const PARTS: readonly Part[] = [
       'node:https',
       'node:readline/promises',
       'node:tls',
+      'node:v8',
     ],
   },
   { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine', 'src/engine/replay'] },
