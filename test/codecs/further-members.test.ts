@@ -327,6 +327,17 @@ describe('a further member of the result of a call that a turn waits for', () =>
   })
 })
 
+test.each(APIS)('fields of another protocol in the result of a call are a loss for a server of %s', (api) => {
+  const back = driveBack(codecOf(api), { dialect: api })
+  back.start('hi', { clientTools: [{ name: 'ls' }] })
+  back.feed(JSON.stringify(ROUNDS[api].answer))
+  back.link.decodeEnd?.({ call: back.calls[0]!.call, why: 'closed' })
+  const ext = { protocol: 'strange', json: '{"k":1}' } as const
+  const reply = { kind: 'tool', status: 'ok', parts: [{ type: 'text', text: 'a', ext }], ext } as const
+  back.link.encode({ exchange: 'x2', type: 'ask-reply', target: { turn: 't1' }, ask: 'c1', reply })
+  expect(back.losses.map(({ item, field }) => [item, field])).toEqual(Array(2).fill(['part.ext', 'strange']))
+})
+
 test('a mark for the cache that both APIs know reaches either', () => {
   const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
   const chat = { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }] }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
 import { carryStart, isServedHere, startItems, steeringLosses, without } from '../../src/engine/carry/carry.ts'
+import { reportFields } from '../../src/engine/carry/request-parts.ts'
 import { type Command, ITEMS, type Item, type Loss, type Part, type TurnStart } from '../../src/model/index.ts'
 
 const environment = { privacy: 'public', json: '{"screen":"opened"}' } as const
@@ -50,7 +51,7 @@ test('a part of a prompt loses the fields of a protocol where they have no place
   const part = { type: 'text', text: 'hi', ext: { protocol: 'zot', json: '{}' } } as const
   expect(carried(start({ input: [part] }))).toMatchObject({
     input: [{ type: 'text', text: 'hi' }],
-    losses: [{ kind: 'dropped', item: 'part.ext', why: 'no-place', count: 1 }],
+    losses: [{ kind: 'dropped', item: 'part.ext', field: 'zot', why: 'no-place', count: 1 }],
   })
 })
 
@@ -131,6 +132,76 @@ test('law: of a request what has a place is carried as it is, and what has none 
   )
 })
 
+const SAID: Part = { type: 'text', text: 'a', ext }
+const CITED: Part = { type: 'text', text: 'a', citations: [{ url: 'u', ext }, { title: 't' }] }
+const result = (...parts: Part[]): Part => ({ type: 'tool-reply', tool: 'c', status: 'ok', parts })
+const PLACES: readonly (readonly [place: string, part: Part, items: readonly Item[]])[] = [
+  ['a part', SAID, ['part.ext']],
+  ['the result of a tool', result({ type: 'text', text: 'a' }, SAID), ['part.ext']],
+  ['a result within a result', result(result(SAID), SAID), ['part.ext', 'part.ext']],
+  ['a call', { type: 'tool-call', tool: 'c', name: 'ls', args: '{}', ext }, ['part.ext']],
+  ['a source, which is lost', CITED, ['citation', 'citation']],
+]
+
+describe.each(PLACES)('the fields of a protocol of %s', (_place, part, items) => {
+  const ITEMS_OF_REPLY: readonly Item[] = ['part.text', 'part.tool-call', 'part.tool-reply', 'start.history']
+  const fieldOf = (item: Item) => (item === 'part.ext' ? { field: 'zot' } : {})
+  const lost = items.map((item) => ({ kind: 'dropped', item, ...fieldOf(item), why: 'no-place', count: 1 }))
+
+  test.each([
+    ['input', { input: [part] }],
+    ['history', { history: [{ role: 'tool', parts: [part] }] }],
+  ] as const)('in the %s are lost where they have no place', (_name, said) => {
+    const losses: Loss[] = []
+    carryStart(capabilities({ full: ITEMS_OF_REPLY }), start(said), (loss) => losses.push(loss))
+    expect(losses).toEqual(lost)
+    const able = capabilities({ full: [...ITEMS_OF_REPLY, 'citation', 'part.ext'] })
+    expect(carryStart(able, start(said), (loss) => losses.push(loss))).toEqual(start(said))
+    expect(losses).toHaveLength(items.length)
+  })
+
+  test('in a history that is lost are lost with it', () => {
+    const losses: Loss[] = []
+    const history = [{ role: 'user', parts: [part] }] as const
+    carryStart(capabilities({ full: ['part.text'] }), start({ history }), (loss) => losses.push(loss))
+    expect(losses.map(({ item }) => item)).toEqual(['start.history'])
+  })
+
+  test.each([
+    ['further input', { type: 'turn-steer', target: 'running', input: [part] }],
+    ['a result', { type: 'ask-reply', target: 'running', reply: { kind: 'tool', status: 'ok', parts: [part] } }],
+  ] as const)('in %s of a running turn are lost where they have no place', (_name, said) => {
+    const losses: Loss[] = []
+    reportFields(capabilities({ full: [] }), { exchange: 'x', ...said }, (loss) => losses.push(loss))
+    expect(losses).toEqual(lost)
+    reportFields(capabilities({ full: ['citation', 'part.ext'] }), { exchange: 'x', ...said }, () => expect.fail())
+  })
+})
+
+test('the fields of a result itself are lost where they have no place, and other commands have none', () => {
+  const losses: Loss[] = []
+  const report = (loss: Loss): void => void losses.push(loss)
+  const reply = { kind: 'tool', status: 'ok', parts: [], ext } as const
+  reportFields(capabilities({ full: [] }), { exchange: 'x', type: 'ask-reply', target: 'running', reply }, report)
+  expect(losses.map(({ item, field }) => [item, field])).toEqual([['part.ext', 'zot']])
+  const values = { kind: 'input', values: '{}' } as const
+  reportFields(
+    capabilities({ full: [] }),
+    { exchange: 'x', type: 'ask-reply', target: 'running', reply: values },
+    report,
+  )
+  reportFields(capabilities({ full: [] }), { exchange: 'x', type: 'turn-cancel', target: 'running' }, report)
+  expect(losses).toHaveLength(1)
+})
+
+test('results within results as deep as a client likes are no danger', () => {
+  let deep: Part = SAID
+  for (let level = 0; level < 100_000; level += 1) deep = result(deep)
+  const losses: Loss[] = []
+  carryStart(capabilities({ full: ['part.tool-reply'] }), start({ input: [deep] }), (loss) => losses.push(loss))
+  expect(losses).toHaveLength(1)
+})
+
 test('a compaction is a prompt for an agent that has none, and is lost', () => {
   const losses: Loss[] = []
   const compact = start({ task: 'compact', input: [{ type: 'text', text: 'x' }] })
@@ -144,7 +215,7 @@ test('a compaction is a prompt for an agent that has none, and is lost', () => {
 test('a request whose input goes to a running turn loses the rest, but for what the gateway serves', () => {
   const steered = start({
     request: 'r',
-    input: [{ type: 'text', text: 'hi' }],
+    input: [CITED],
     cwd: '/work',
     ext,
     options: { model: 'm', totalMs: 9 },

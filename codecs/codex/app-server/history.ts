@@ -7,7 +7,11 @@ export function historyItems(history: readonly Message[], report: Report): JsonT
   const items = history.flatMap(({ role, parts }) => {
     for (const { type } of parts) if (type !== 'text') report(dropped('start.history', type))
     const text = textOf(parts)
-    if (text === '' || role === 'tool') return []
+    if (text === '') return []
+    if (role === 'tool') {
+      report(dropped('start.history', role))
+      return []
+    }
     const type = role === 'assistant' ? 'output_text' : 'input_text'
     return object({
       type: '"message"',

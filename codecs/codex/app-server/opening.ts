@@ -1,4 +1,4 @@
-import { dropped, type Report } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type ClientTool,
@@ -40,11 +40,12 @@ function serverEntry(server: McpServer, report: Report): [name: string, json: Js
 
 /** The tools of a client as those that the agent calls through the gateway; only functions are. */
 export function toolsJson(tools: readonly ClientTool[], report: Report): JsonText {
-  const specs = tools.flatMap(({ kind, namespace, name, description = '', schema = '{"type":"object"}' }) => {
+  const specs = tools.flatMap(({ kind, namespace, name, description = '', schema = '{"type":"object"}', ext }) => {
     if (kind !== undefined) {
       report(dropped('start.clientTools', kind))
       return []
     }
+    if (ext) report(weakened('start.clientTools', name))
     return object({
       type: '"function"',
       name: quote(namespace === undefined ? name : `${namespace}__${name}`),

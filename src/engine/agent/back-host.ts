@@ -23,7 +23,7 @@ import {
   type TurnEvent,
   type TurnStart,
 } from '../../model/index.ts'
-import { carryStart, dropped } from '../carry/index.ts'
+import { carryStart, dropped, reportFields } from '../carry/index.ts'
 import { turnLaws } from '../events/index.ts'
 
 /** The calls that a back link opens and writes to: those that run, or those of a recording. */
@@ -152,8 +152,13 @@ export class BackHost<O = unknown> {
     if (this.dead) return
     if (command.type === 'ask-reply' && command.ask) this.#asks.delete(command.ask)
     const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
-    if (this.#dialect.back.capabilities[item] === 'none') this.#listener.loss(dropped(item), 'request')
-    else this.#step('request', () => this.#link.encode(command))
+    const { capabilities } = this.#dialect.back
+    const report = (loss: Loss): void => this.#listener.loss(loss, 'request')
+    if (capabilities[item] === 'none') report(dropped(item))
+    else {
+      reportFields(capabilities, command, report)
+      this.#step('request', () => this.#link.encode(command))
+    }
   }
 
   /** Marks the turn that runs as cancelled: a failure of it from here on is a cancellation. */

@@ -1,6 +1,7 @@
 import type { Capabilities } from '../../contract/index.ts'
 import { itemsOf, type Part } from '../../model/index.ts'
-import { dropped, type ReportLoss, withoutExt } from './carry.ts'
+import { dropped, type ReportLoss } from './carry.ts'
+import { withoutExt } from './request-parts.ts'
 
 const PARTS = itemsOf('part')
 

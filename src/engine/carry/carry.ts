@@ -1,13 +1,6 @@
 import type { Capabilities } from '../../contract/index.ts'
-import {
-  type Command,
-  type Item,
-  itemsOf,
-  type Loss,
-  type Part,
-  type TurnEvent,
-  type TurnStart,
-} from '../../model/index.ts'
+import { type Command, type Item, itemsOf, type Loss, type TurnEvent, type TurnStart } from '../../model/index.ts'
+import { carryInput, type Drop } from './request-parts.ts'
 
 /** Receives what is dropped. */
 export type ReportLoss = (loss: Loss) => void
@@ -53,7 +46,6 @@ const START_ITEMS = (
 
 const OPTIONS = itemsOf('option')
 const SESSION = itemsOf('session')
-const PARTS = itemsOf('part')
 
 /** Items that the gateway itself serves for every agent: losing one towards the agent loses nothing for the client. */
 const SERVED_HERE: ReadonlySet<Item> = new Set([
@@ -105,7 +97,8 @@ export function startItems(command: Command & TurnStart): { item: Item; count: n
 
 /**
  * The command without what the back has no place for. Every removal is reported, except what the gateway serves itself.
- * Parts are removed from the input, options and session fields from their objects; the command itself is not changed.
+ * Parts and their `ext` are removed from the input, options and session fields from their objects; the command itself
+ * is not changed.
  */
 export function carryStart(
   capabilities: Capabilities,
@@ -113,10 +106,10 @@ export function carryStart(
   report: ReportLoss,
 ): Command & TurnStart {
   const surroundings = onlySurroundings(command)
-  const carried = visitStart(command, (item) => {
+  const carried = visitStart(command, (item, field) => {
     if (capabilities[item] !== 'none') return false
     if (item === 'start.environment' && surroundings !== undefined) report({ ...dropped(item), kind: 'weakened' })
-    else if (!SERVED_HERE.has(item)) report(dropped(item))
+    else if (!SERVED_HERE.has(item)) report(field === undefined ? dropped(item) : { ...dropped(item), field })
     return true
   })
   if (surroundings === undefined || carried.environment) return carried
@@ -132,33 +125,24 @@ function onlySurroundings({ task, input, invocation, environment }: TurnStart): 
 /** Losses of a request for a turn whose input goes to a running turn. */
 export function steeringLosses(command: Command & TurnStart): Loss[] {
   return startItems(command)
-    .filter(({ item }) => !item.startsWith('part.') && !SERVED_HERE.has(item))
+    .filter(({ item }) => !item.startsWith('part.') && item !== 'citation' && !SERVED_HERE.has(item))
     .map(({ item, count }) => ({ kind: 'dropped', item, why: 'policy', count }))
 }
 
 /** The command without the items for which `drop` gives true; it is called once for each item. */
-function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
+function visitStart(command: Command & TurnStart, drop: Drop): Command & TurnStart {
   const isPlain = command.task === 'compact' && drop('start.compact')
   const lost: string[] = []
   for (const [key, item] of START_ITEMS) if (command[key] !== undefined && drop(item)) lost.push(key)
   if (command.ext && drop('ext')) lost.push('ext')
-  const carried = { ...without(command, (key) => lost.includes(key)), input: carryParts(command.input, drop) }
+  const history = lost.includes('history') ? undefined : command.history
+  const input = carryInput(command, history, drop)
+  const carried = { ...without(command, (key) => lost.includes(key)), input }
   carried.options = without(command.options, (key) => drop(OPTIONS[key]!))
   if (command.session) {
     carried.session = without(command.session, (key) => key !== 'bound' && key !== 'origin' && drop(SESSION[key]!))
   }
   return isPlain ? { ...carried, task: 'prompt' } : carried
-}
-
-function carryParts(parts: readonly Part[], drop: (item: Item) => boolean): readonly Part[] {
-  return parts
-    .filter((part) => !drop(PARTS[part.type]!))
-    .map((part) => (part.ext && drop('part.ext') ? withoutExt(part) : part))
-}
-
-/** The part without the fields of a protocol. */
-export function withoutExt({ ext: _, ...part }: Part): Part {
-  return part
 }
 
 /**

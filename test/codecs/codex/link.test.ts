@@ -69,7 +69,7 @@ describe('a thread', () => {
       options: { systemPrompt: 'Be nice.', model: 'm2' },
       clientTools: [
         { name: 'weather', description: 'w', schema: '{"type":"object","properties":{}}' },
-        { name: 'find', namespace: 'web' },
+        { name: 'find', namespace: 'web', ext: { protocol: 'openai', json: '{"group":{"description":"d"}}' } },
         { name: 'patch', kind: 'custom' },
       ],
     })
@@ -101,7 +101,10 @@ describe('a thread', () => {
         params: { threadId: 'th', input: [{ type: 'text', text: 'hi', text_elements: [] }] },
       },
     ])
-    expect(agent.losses).toMatchObject([{ item: 'start.clientTools', field: 'custom', kind: 'dropped' }])
+    expect(agent.losses).toMatchObject([
+      { item: 'start.clientTools', field: 'find', kind: 'weakened' },
+      { item: 'start.clientTools', field: 'custom', kind: 'dropped' },
+    ])
   })
 
   test('works in the folders of its client, with the MCP servers that it brings', () => {
@@ -163,7 +166,10 @@ describe('a thread', () => {
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Old answer' }] },
       ],
     })
-    expect(agent.losses).toMatchObject([{ item: 'start.history', field: 'reasoning', kind: 'dropped' }])
+    expect(agent.losses).toMatchObject([
+      { item: 'start.history', field: 'reasoning', kind: 'dropped' },
+      { item: 'start.history', field: 'tool', kind: 'dropped' },
+    ])
     agent.answer('thread/inject_items', {})
     expect(agent.call('turn/start').params).toMatchObject({ threadId: 'th' })
   })
