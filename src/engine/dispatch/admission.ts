@@ -10,7 +10,7 @@ import {
   type StoreWatch,
   type Verdict,
 } from '../record/index.ts'
-import type { LiveSessions } from '../session/index.ts'
+import type { LiveTurns } from '../session/index.ts'
 import { keepsContent, steer, type Turn } from '../turn/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Duplicates } from './duplicates.ts'
@@ -30,7 +30,7 @@ export interface AdmissionRecord {
   watch: StoreWatch
   recorder: Recorder
   idempotency: Idempotency
-  sessions: LiveSessions
+  turns: LiveTurns
   opener: SessionOpener
   /** Milliseconds since the epoch. */
   now(): number
@@ -93,10 +93,9 @@ export class Admission {
     }
   }
 
-  /** From a request that runs to its turn. */
+  /** From a request that runs to its turn. The lease stays that under which its session is this process's. */
   async #place(asked: Entry): Promise<void> {
-    const { conversations, placement, starter, duplicates, use } = this.#steps
-    const meant = conversations.find(asked)
+    const meant = this.#steps.conversations.find(asked)
     const entry = meant instanceof Promise ? await meant : meant
     if ('code' in entry) return this.#refuse(asked, entry)
     const at = this.#record.now()
@@ -105,6 +104,18 @@ export class Admission {
     if (!record) return
     entry.client.settle()
     if ('code' in record) return this.#refuse(entry, record)
+    const { turns } = this.#record
+    turns.coming += 1
+    try {
+      await this.#begin(entry, record, at)
+    } finally {
+      turns.coming -= 1
+    }
+  }
+
+  /** From a request with a session to its turn. */
+  async #begin(entry: Entry, record: SessionRecord, at: number): Promise<void> {
+    const { conversations, placement, starter, duplicates, use } = this.#steps
     const { command, exchange, client } = entry
     if (entry.settings) await this.#record.opener.inherit(record, entry.settings)
     if (entry.cwd !== undefined)
@@ -193,7 +204,7 @@ export class Admission {
   /** The parked turn of the session, for a request whose client answers its questions by its next request. */
   #parkedIn({ id }: SessionRecord, { answer }: Exchange): Turn | undefined {
     if (answer.asks !== 'next-request') return undefined
-    const running = this.#record.sessions.get(id)?.running
+    const running = this.#record.opener.running(id)
     return running?.questions?.parked && running
   }
 

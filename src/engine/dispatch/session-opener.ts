@@ -1,7 +1,9 @@
 import type { Awaitable, HeardBy, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
+import type { Id } from '../../model/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
+import type { Turn } from '../turn/index.ts'
 import type { Forwarding } from './forwarding.ts'
 
 /** The record, as sessions are opened in it. */
@@ -84,6 +86,11 @@ export class SessionOpener {
   heardBy({ id, createdAt, settings }: SessionRecord, at: number): Awaitable<HeardBy | undefined> {
     const isNew = createdAt === at && settings?.fork == null
     return isNew || this.#sessions.live.get(id) ? undefined : this.#store.heardBy(id)
+  }
+
+  /** The turn that runs in a session here. */
+  running(session: Id): Turn | undefined {
+    return this.#sessions.live.get(session)?.running
   }
 
   /** The session of a record on its agent; `heard` is the agent that has taken part in it, if one has. */

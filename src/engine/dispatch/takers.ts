@@ -65,7 +65,7 @@ export function commandTakers(base: Base, record: Writers, memory: Memory, forwa
     ),
     duplicates: new Duplicates(host, idempotency),
   }
-  const admission = new Admission({ watch, recorder, idempotency, sessions: sessions.live, opener, now }, steps)
+  const admission = new Admission({ watch, recorder, idempotency, turns, opener, now }, steps)
   const turnCommands = new TurnCommands(host, turns, recorder)
   const controls = new Controls({ store, order, ...memory })
   return { admission, turnCommands, controls }

@@ -41,7 +41,7 @@ export interface LeaseParts {
 
 /** The turns that run under a lease. */
 export interface LeasedTurns {
-  /** True while there are any. */
+  /** True while there are any, or a session has been taken for one. */
   readonly busy: boolean
   /** Ends those that have begun. */
   refuse(why: Fault): void
@@ -55,7 +55,8 @@ interface Expiry {
 
 /**
  * This process's lease on the turns that it runs, kept in the store. It is taken with the first turn, under a name of
- * its own, and given up when no turn runs; a process that serves clients keeps it, under the name of what it serves.
+ * its own, and given up when no turn runs or is about to; a process that serves clients keeps it, under the name of what
+ * it serves.
  */
 export class Lease {
   readonly #parts: LeaseParts

@@ -24,6 +24,8 @@ const LOOK_MS = 250
 export class LiveTurns {
   readonly #byId: Record<Id, Turn> = Object.create(null)
   #size = 0
+  /** The number of requests that have their session, and may begin a turn in it. */
+  coming = 0
   readonly #idle: (() => void)[] = []
   /** The times at which turns ended, on a clock that is never set; the oldest first. */
   readonly #ended = new Map<Id, number>()
@@ -34,9 +36,9 @@ export class LiveTurns {
     return this.#size
   }
 
-  /** True while turns run or wait. */
+  /** True while turns run or wait, or may be about to. */
   get busy(): boolean {
-    return this.#size > 0
+    return this.#size > 0 || this.coming > 0
   }
 
   add(turn: Turn): void {
@@ -121,7 +123,7 @@ export class LiveTurns {
   async untilDone(ms: number): Promise<void> {
     const until = elapsed() + ms
     this.#workedAt ??= elapsed()
-    for (let now = elapsed(); this.busy && now < until; now = elapsed()) {
+    for (let now = elapsed(); this.#size > 0 && now < until; now = elapsed()) {
       if (!this.#onlyParked) this.#workedAt = now
       else if (now >= this.#workedAt + ANSWERED_MS) for (const turn of this.#parked) turn.cancel()
       await this.untilIdle(Math.min(LOOK_MS, until - now))
