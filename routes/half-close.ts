@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /**
- * The delays of further writes, in milliseconds: a reset only shows at the next write, and where another replica is between,
- * its own one at the next but one.
+ * The pauses between the writes of one look, in milliseconds: a reset only shows at the next write, and where another replica
+ * is between, its own one at the next but one.
  */
-const AGAIN_MS = [50, 150, 300, 500, 2000]
+const PAUSES_MS = [50, 100, 150, 200, 1500]
 
 /**
  * Detects clients that have disconnected. A client may close its sending side after a whole request and wait for the
  * answer. A disconnected one looks the same until something is written to it, which its system answers with a reset. So
- * this writes at once, soon again, and every `everyMs` milliseconds: `probe` writes on a streamed answer; before the
- * head of an answer it is an interim response (RFC 9110, section 15.2). HTTP/1.0 has none: there only the answer shows
- * a disconnect.
+ * this looks at once and every `everyMs` milliseconds: it writes, and again soon after that. `probe` writes on a streamed
+ * answer; before the head of an answer it is an interim response (RFC 9110, section 15.2). HTTP/1.0 has none: there only the
+ * answer shows a disconnect.
  */
 export function watchHalfClose(
   incoming: IncomingMessage,
@@ -20,19 +20,20 @@ export function watchHalfClose(
   probe: () => void,
 ): void {
   const { socket } = incoming
-  const timers: NodeJS.Timeout[] = []
-  const ask = (): void => {
+  if (outgoing.destroyed) return
+  const pauses = [...PAUSES_MS, everyMs]
+  let timer: NodeJS.Timeout | undefined
+  // What comes in between two writes is seen before the second one, however late the timers are.
+  const ask = (at: number): void => {
+    timer = setTimeout(ask, pauses[at]!, (at + 1) % pauses.length)
     if (outgoing.headersSent) probe()
     else if (incoming.httpVersion !== '1.0') outgoing.writeProcessing()
   }
-  const halfClosed = (): void => {
-    ask()
-    timers.push(...AGAIN_MS.map((ms) => setTimeout(ask, ms)), setInterval(ask, everyMs))
-  }
+  const halfClosed = (): void => ask(0)
   if (socket.readableEnded) halfClosed()
   else socket.once('end', halfClosed)
   outgoing.once('close', () => {
     socket.off('end', halfClosed)
-    for (const timer of timers) clearTimeout(timer)
+    clearTimeout(timer)
   })
 }

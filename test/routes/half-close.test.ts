@@ -46,7 +46,7 @@ describe('a client that closes its sending side behind a whole request', () => {
     ['/v1/stdio/zot', LINES, `${JSON.stringify(about)}\n${JSON.stringify({ in: zot })}\n`],
   ]
 
-  /** Sends a whole request, and no more on this connection. */
+  /** Sends a whole request. */
   function ask(path: string, accept: string, body: string, version = '1.1'): { socket: Socket; read: () => string } {
     const { hostname, port } = new URL(gateway.url)
     const type = body.startsWith('{"id"') || body.includes('\n') ? LINES : 'application/json'
@@ -56,7 +56,7 @@ describe('a client that closes its sending side behind a whole request', () => {
       read += String(text)
     })
     socket.on('error', () => {})
-    socket.end(
+    socket.write(
       `POST ${path} HTTP/${version}\r\nHost: ${hostname}:${port}\r\nContent-Type: ${type}\r\nAccept: ${accept}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     )
     return { socket, read: () => read }
@@ -65,6 +65,7 @@ describe('a client that closes its sending side behind a whole request', () => {
 
   test.each(DOORS)('has its answer: %s as %s', async (path, accept, body) => {
     const { socket, read } = ask(path, accept, body)
+    socket.end()
     const closed = new Promise((resolve) => socket.once('close', resolve))
     await until(() => running() !== undefined)
     running()!.tellAgent({ exchange: 'x', input: [] })
@@ -75,6 +76,7 @@ describe('a client that closes its sending side behind a whole request', () => {
 
   test('has its answer over HTTP/1.0, which has no interim responses', async () => {
     const { socket, read } = ask('/v1/turns', 'application/json', JSON.stringify({ input: 'wait' }), '1.0')
+    socket.end()
     const closed = new Promise((resolve) => socket.once('close', resolve))
     await until(() => running() !== undefined)
     running()!.tellAgent({ exchange: 'x', input: [] })
@@ -88,7 +90,7 @@ describe('a client that closes its sending side behind a whole request', () => {
       const { socket } = ask(path, accept, body)
       await until(() => running() !== undefined)
       const left = running()!
-      socket.destroy()
+      socket.end(() => socket.destroy())
       await until(() => left.ended)
       expect(left.view.end?.outcome).toBe('cancelled')
     },
