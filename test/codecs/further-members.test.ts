@@ -338,6 +338,57 @@ test.each(APIS)('fields of another protocol in the result of a call are a loss f
   expect(back.losses.map(({ item, field }) => [item, field])).toEqual(Array(2).fill(['part.ext', 'strange']))
 })
 
+describe('an item of Responses that is for the gateway', () => {
+  const USER = { role: 'user', content: 'hi' }
+  const APPROVAL = 'mcpr_t1_dsecret_n0_oa_ob'
+  const answered = { type: 'mcp_approval_response', approval_request_id: APPROVAL, approve: true, reason: 'ok' }
+  const question = { type: 'mcp_approval_request', id: APPROVAL, name: 'rm', arguments: '{}', server_label: 'agent' }
+  const read = (...input: object[]) => {
+    const front = driveFront(openai, {
+      dialect: 'responses',
+      method: 'POST',
+      path: CLIENTS.responses,
+      transport: 'http',
+    })
+    front.feed(JSON.stringify({ input }))
+    return front
+  }
+  const lossesOf = (...input: object[]) => {
+    const front = read(...input)
+    expect(front.faults).toEqual([])
+    return front.losses.map(({ kind, item, field }) => `${kind} ${item} ${field}`)
+  }
+
+  test.each([
+    ['further tools', [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools: [] }, USER]],
+    ['a reference', [{ type: 'item_reference', id: 'msg_t1_i0' }, USER]],
+    ['a question of the agent', [USER, question, USER]],
+    ['the answer to one', [answered]],
+  ])('loses its further members by their names: %s', (_what, [item, ...more]) => {
+    const [before, at] = item === USER ? [[USER], more[0]!] : [[], item!]
+    const after = item === USER ? more.slice(1) : more
+    expect(lossesOf(...before, at, ...after)).toEqual([])
+    expect(lossesOf(...before, { ...at, x_further: 1, x_null: null }, ...after)).toEqual(['dropped ext x_further'])
+  })
+
+  test.each([
+    [{ type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'docs', tools: [{ name: 'search' }] }],
+    [{ type: 'mcp_approval_request', id: 'mcpr_theirs', name: 'rm', arguments: '{}', server_label: 'docs' }],
+    [{ type: 'mcp_approval_request' }],
+  ])('and is of another server is lost by its type: %j', (item) => {
+    expect(lossesOf(USER, item, item, USER)).toEqual(Array(2).fill(`dropped foreign ${item.type}`))
+  })
+
+  test('and answers the approval of another server is refused with what to do', () => {
+    const id = 'mcpr_0123abc'
+    const { fault } = read(USER, { ...answered, approval_request_id: id }).faults[0]!
+    expect(fault.message).toBe(
+      'input[1].approval_request_id is the id of an approval request of another server, and answers to such do not ' +
+        'pass the gateway; answer it at that server, or leave out the answer.',
+    )
+  })
+})
+
 test('a mark for the cache that both APIs know reaches either', () => {
   const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
   const chat = { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] }] }

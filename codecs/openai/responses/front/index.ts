@@ -79,6 +79,7 @@ class ResponsesFront implements FrontLink {
       this.#answer = this.#answerTo(request)
       return this.#answer
     })
+    for (const loss of request.losses) this.#ports.report(loss, exchange)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {

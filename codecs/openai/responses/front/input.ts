@@ -5,12 +5,14 @@ import {
   type Fault,
   type Id,
   type JsonText,
+  type Loss,
   type Part,
   type Role,
 } from '../../../../src/model/index.ts'
 import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { turnOfItem } from '../ids.ts'
-import { itemsOf, type ReadItem, readItem } from './items.ts'
+import { itemsOf, readItem } from './items.ts'
+import type { ReadItem } from './read-item.ts'
 import { readTools } from './tools.ts'
 
 /** The `input` of a request, as it was read. */
@@ -23,6 +25,7 @@ export interface Input {
   tools: readonly ClientTool[]
   /** The turn of the last item that was only named. */
   after: Id | undefined
+  losses: readonly Loss[]
   /** Items as they came: the system messages at the beginning, what is new after the last answer, and further tools. */
   raw: { system: readonly JsonText[]; latest: readonly JsonText[]; tools: readonly JsonText[] }
 }
@@ -40,6 +43,7 @@ export function readInput(json: JsonText): Input | Fault {
     answers: [] as ParkedAnswer[],
     open: [] as ParkedCall[],
     tools: [] as ClientTool[],
+    losses: [] as Loss[],
   }
   const placed: Placed[] = []
   const toolsAsRaw: JsonText[] = []
@@ -49,6 +53,7 @@ export function readInput(json: JsonText): Input | Fault {
     const item = readItem(raw)
     const fault = wrongItem(item, at, calls)
     if (fault) return fault
+    if (item.losses) for (const loss of item.losses) input.losses.push(loss)
     switch (item.kind) {
       case 'said':
         input.said.push(item)

@@ -1,10 +1,4 @@
-import {
-  flatToolName,
-  furtherMembers,
-  type KnownMembers,
-  type ParkedAnswer,
-  type ParkedCall,
-} from '../../../../src/codec-kit/index.ts'
+import { flatToolName, furtherMembers, type KnownMembers } from '../../../../src/codec-kit/index.ts'
 import {
   elements,
   isRecord,
@@ -21,26 +15,11 @@ import type { WrongContent } from '../../content.ts'
 import { MESSAGES, withOwn } from '../../further.ts'
 import { toExt } from '../../wire.ts'
 import { readContent } from '../content.ts'
-import { approvalOf } from '../ids.ts'
 import { ITEM } from '../items.ts'
 import { sealOf } from '../seals.ts'
+import { ofOther, readApproval, readQuestion, readReference, readTools } from './control-items.ts'
+import { type Fields, ITEM_HEAD, type ReadItem, wrong } from './read-item.ts'
 
-/** One item of the `input`, as it was read. */
-export type ReadItem =
-  | { kind: 'said'; role: Role; parts: Part[] }
-  | { kind: 'answer'; answer: ParkedAnswer }
-  /** An item of an earlier answer, by its id. */
-  | { kind: 'reference'; id: string }
-  /** Further tools of the client, raw. */
-  | { kind: 'tools'; json: JsonText }
-  /** A question of the agent. */
-  | { kind: 'question'; call: ParkedCall }
-  /** The gateway knows everything in it already. */
-  | { kind: 'nothing' }
-  /** `member` is the path of the member at fault within the item. */
-  | { kind: 'wrong'; why: string; member: string }
-
-type Fields = Record<string, unknown>
 type Reader = (item: Fields, json: JsonText) => ReadItem
 
 /** The roles of messages. `developer` is the newer name of `system`. */
@@ -59,15 +38,11 @@ const READERS: Readonly<Record<string, Reader>> = {
   custom_tool_call_output: readOutput,
   reasoning: readReasoning,
   mcp_call: readOwnCall,
-  mcp_approval_request: ({ id }) => {
-    const asked = typeof id === 'string' ? approvalOf(id) : undefined
-    return asked ? { kind: 'question', call: asked.call } : { kind: 'nothing' }
-  },
-  mcp_list_tools: () => ({ kind: 'nothing' }),
+  mcp_approval_request: readQuestion,
+  mcp_list_tools: ofOther,
   mcp_approval_response: readApproval,
-  item_reference: ({ id }) =>
-    typeof id === 'string' ? { kind: 'reference', id } : wrong('must be the id of an item', '.id'),
-  additional_tools: (_, json) => ({ kind: 'tools', json: member(json, 'tools') ?? '[]' }),
+  item_reference: readReference,
+  additional_tools: readTools,
 }
 
 /** The `input` as items, raw: a text is one message of the user. */
@@ -89,10 +64,6 @@ function said(role: Role, parts: Part[]): ReadItem {
   return { kind: 'said', role, parts }
 }
 
-function wrong(why: string, at: string): ReadItem {
-  return { kind: 'wrong', why, member: at }
-}
-
 function wrongContent({ wrong: why, at }: WrongContent, name: string): ReadItem {
   return wrong(why, at < 0 ? `.${name}` : `.${name}[${at}]`)
 }
@@ -105,8 +76,7 @@ function readMessage(item: Fields, json: JsonText): ReadItem {
   return said(role, MESSAGES.responses.begin(parts, furtherMembers(json, item, MESSAGE)))
 }
 
-/** The members of each type of item that are read; its id and status are names within an earlier response. */
-const ITEM_HEAD: KnownMembers = { type: true, id: true, status: true }
+/** The members of each type of item that are read. */
 const MESSAGE: KnownMembers = { ...ITEM_HEAD, role: true, content: true }
 const CALL: KnownMembers = { ...ITEM_HEAD, call_id: true, name: true, namespace: true, arguments: true, input: true }
 const OWN_CALL: KnownMembers = {
@@ -168,16 +138,6 @@ function readOwnCall(item: Fields, json: JsonText): ReadItem {
     withOwn({ type: 'tool-call', tool: id, name, args }, 'responses', json, item, OWN_CALL),
     { type: 'tool-reply', tool: id, status: failed ? 'error' : 'ok', parts },
   ])
-}
-
-function readApproval(item: Fields): ReadItem {
-  const { approval_request_id: id, approve, reason } = item
-  const asked = typeof id === 'string' ? approvalOf(id) : undefined
-  if (!asked) return wrong('must be the id of an approval request of this gateway', '.approval_request_id')
-  if (typeof approve !== 'boolean') return wrong('must be true or false', '.approve')
-  const message = typeof reason === 'string' && reason !== '' ? { message: reason } : {}
-  const option = approve ? asked.allow : asked.deny
-  return { kind: 'answer', answer: { call: asked.call, reply: { kind: 'approval', option, ...message } } }
 }
 
 /** Items of one author that follow each other are one message: servers want the calls of an answer together. */

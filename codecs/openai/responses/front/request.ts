@@ -46,6 +46,8 @@ export interface ResponsesRequest extends StartRequest {
   repeated: JsonText
   /** Its items, raw: the system messages that it begins with, those behind the last answer, and those with tools. */
   raw: Input['raw']
+  /** Losses of its items, which reach no agent. */
+  losses: Input['losses']
 }
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(OWN))
@@ -79,6 +81,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     stored: read.store !== false,
     repeated: repeatedOf(body),
     raw: input.raw,
+    losses: input.losses,
     ext: toExt(splitExt(extJson(body, read, richSystem(messages, input.raw.system)))),
   }
 }
