@@ -22,7 +22,13 @@ export interface SidedLoss extends Loss {
   side: LossSide
 }
 
-/** Losses of one side: equal ones are counted together, so the list stays small whatever the turn's length. */
+/** The number of losses from which on further ones are counted without their fields, which a client may make up. */
+const MAX_NAMED = 256
+
+/**
+ * Losses of one side: equal ones are counted together, and only so many are named by their fields, so the list stays
+ * small whatever the turn's length and whatever a request holds.
+ */
 export class LossLedger {
   #losses: Loss[] = []
 
@@ -54,6 +60,7 @@ function addTo(losses: Loss[], loss: Loss & Partial<SidedLoss>): void {
     (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
   )
   if (same) same.count += count
+  else if (field !== undefined && losses.length >= MAX_NAMED) addTo(losses, { kind, item, why, count })
   else losses.push(withoutSide(loss))
 }
 

@@ -28,6 +28,23 @@ describe('a ledger of losses', () => {
     expect(lossSummary(ledger.list)).toBe('dropped=4')
   })
 
+  test('names so many alone, and counts all', () => {
+    const lossOf = (item: Loss['item'], field: string): Loss => ({
+      kind: 'dropped',
+      item,
+      field,
+      why: 'no-place',
+      count: 1,
+    })
+    const many = Array.from({ length: 1000 }, (_, at) => lossOf('ext', `k${at}`))
+    const { list } = ledgerOf(many, many, [lossOf('part.ext', 'a'), lossOf('part.ext', 'b')])
+    expect(list.slice(0, 256)).toEqual(many.slice(0, 256).map((loss) => ({ ...loss, count: 2 })))
+    expect(list.slice(256)).toEqual([
+      { kind: 'dropped', item: 'ext', why: 'no-place', count: 2 * (1000 - 256) },
+      { kind: 'dropped', item: 'part.ext', why: 'no-place', count: 2 },
+    ])
+  })
+
   test('is empty once it is cleared', () => {
     const ledger = ledgerOf([{ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }])
     ledger.clear()
