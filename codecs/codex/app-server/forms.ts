@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import {
+  type AskReply,
   elements,
   isRecord,
   type JsonText,
   member,
   members,
   object,
-  type Part,
   type Question,
   quote,
 } from '../../../src/model/index.ts'
@@ -66,8 +66,11 @@ export function elicitationAnswer(values: JsonText): JsonText {
   return object({ action: accepted ? '"accept"' : '"decline"', content: accepted ? values : 'null', _meta: 'null' })
 }
 
-/** The result of a tool of the client. */
-export function toolAnswer(ok: boolean, parts: readonly Part[]): JsonText {
+type ToolReply = AskReply & { kind: 'tool' }
+
+/** The result of a tool of the client; what its text cannot say as it was is named in `weakens`. */
+export function toolAnswer({ status, parts }: ToolReply): { result: JsonText; weakens: string[] } {
+  const weakens = status === 'ok' || status === 'error' ? [] : ['status']
   const items = parts.map((part) => {
     if (part.type === 'text') return texts({ type: 'inputText', text: part.text })
     const url = part.type === 'image' || part.type === 'audio' ? urlOf(part) : undefined
@@ -76,9 +79,11 @@ export function toolAnswer(ok: boolean, parts: readonly Part[]): JsonText {
         ? texts({ type: 'inputImage', imageUrl: url })
         : texts({ type: 'inputAudio', audioUrl: url })
     }
-    return texts({ type: 'inputText', text: part.type === 'data' ? part.json : JSON.stringify(part) })
+    weakens.push(part.type)
+    const { ext: _, ...said } = part
+    return texts({ type: 'inputText', text: part.type === 'data' ? part.json : JSON.stringify(said) })
   })
-  return `{"contentItems":[${items.join(',')}],"success":${ok}}`
+  return { result: `{"contentItems":[${items.join(',')}],"success":${status === 'ok'}}`, weakens }
 }
 
 /** A member of an object that is a text; undefined for everything else. */

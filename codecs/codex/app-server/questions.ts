@@ -57,8 +57,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     if (!call) return undefined
     return {
       question: { kind: 'tool', tool: call.tool },
-      answer: (reply) =>
-        reply.kind === 'tool' ? { result: toolAnswer(reply.status === 'ok', reply.parts) } : undefined,
+      answer: (reply) => (reply.kind === 'tool' ? toolAnswer(reply) : undefined),
     }
   },
 }

@@ -54,12 +54,17 @@ export class Thread {
   open(start: Start, opened: Opened): void {
     const bound = start.session?.bound
     const origin = start.session?.origin
+    if (origin === undefined && bound === undefined && this.id === undefined) {
+      this.#begin(start, opened)
+      return
+    }
+    // A thread that there is has its own, of which this may be a repetition.
+    if (start.history?.length) this.#ports.report(dropped('start.history'), start.turn)
     if (origin !== undefined) this.#goOn('thread/fork', start, origin, opened)
-    else if (this.id !== undefined && (bound === undefined || bound === this.id)) {
+    else if (bound === undefined || bound === this.id) {
       this.#reportFixed(start)
       opened()
-    } else if (bound === undefined) this.#begin(start, opened)
-    else this.#goOn('thread/resume', start, bound, opened)
+    } else this.#goOn('thread/resume', start, bound, opened)
   }
 
   /** A turn begins: the parameters of its `turn/start`. */

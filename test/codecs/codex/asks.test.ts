@@ -237,9 +237,13 @@ describe('a tool of the client', () => {
         { type: 'image', url: 'https://x/y.png' },
         { type: 'audio', base64: 'AA', mime: 'audio/wav' },
         { type: 'data', json: '{"t":20}' },
-        { type: 'file', ref: 'r' },
+        { type: 'file', ref: 'r', ext: { protocol: 'openai', json: '{"detail":"low"}' } },
       ],
     })
+    expect(agent.losses).toMatchObject([
+      { kind: 'weakened', item: 'ask-reply', field: 'data' },
+      { kind: 'weakened', item: 'ask-reply', field: 'file' },
+    ])
     expect(agent.sentNow()).toEqual([
       {
         id: 0,
@@ -261,6 +265,7 @@ describe('a tool of the client', () => {
     const agent = called()
     reply(agent, { kind: 'tool', status: 'denied', parts: [] })
     expect(agent.sentNow()).toEqual([{ id: 0, result: { contentItems: [], success: false } }])
+    expect(agent.losses).toMatchObject([{ kind: 'weakened', item: 'ask-reply', field: 'status' }])
   })
 })
 

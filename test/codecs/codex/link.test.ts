@@ -190,6 +190,7 @@ describe('a thread', () => {
       session: { id: 's1', bound: 'th' },
       options: { systemPrompt: 'Be rude.', model: 'm2', effort: 'high', outputSchema: '{"type":"object"}' },
       clientTools: [{ name: 'late' }],
+      history: [{ role: 'user', parts: [{ type: 'text', text: 'Old' }] }],
       ext: { protocol: 'codex', json: '{"serviceTier":"fast"}' },
     })
     expect(agent.call('turn/start').params).toEqual({
@@ -201,6 +202,7 @@ describe('a thread', () => {
       serviceTier: 'fast',
     })
     expect(agent.losses).toMatchObject([
+      { kind: 'dropped', item: 'start.history' },
       { kind: 'dropped', item: 'option.systemPrompt' },
       { kind: 'dropped', item: 'start.clientTools' },
     ])
