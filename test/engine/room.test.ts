@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Route, Store } from '../../src/contract/index.ts'
-import { EVENT_SIZE } from '../../src/engine/record/room.ts'
+import { EVENT_SIZE, Room } from '../../src/engine/record/room.ts'
+import type { TurnPage } from '../../src/engine/record/turn-page.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -18,10 +19,22 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
+/** An event without its turn. */
+type Told = DistributiveOmit<TurnEvent, 'turn'>
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
+
+interface Talker {
+  turn: Turn
+  host: PlainHost
+  /** Says a text of this length. */
+  say(length: number): void
+  emit(event: Told): void
+}
+
 /** A gateway in which turns say texts of these lengths. */
 function talking(route: Partial<Route> = {}) {
   const { turns, recorder, watch } = engineParts(store, settingsOf([]), { mostHeld: MOST })
-  const begin = async (id: string): Promise<{ turn: Turn; host: PlainHost; say: (length: number) => void }> => {
+  const begin = async (id: string): Promise<Talker> => {
     const { turn, host } = plainTurn({ command: start({ turn: id }), route, peers: { recorder, turns } })
     turns.add(turn)
     await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: false })
@@ -29,7 +42,8 @@ function talking(route: Partial<Route> = {}) {
     const say = (length: number): void => {
       turn.take({ type: 'text-delta', turn: id, message: 'm', text: 'x'.repeat(length) })
     }
-    return { turn, host, say }
+    const emit = (event: Told): void => void turn.take({ turn: id, ...event })
+    return { turn, host, say, emit }
   }
   return { begin, turns, close: () => watch.close() }
 }
@@ -91,4 +105,75 @@ test('law: all turns together never hold more, and no turn ends that is not the 
     }),
     { numRuns: 50 },
   )
+})
+
+/** What an agent says besides the texts of its messages, with ten thousand characters each. */
+const LONG = 'x'.repeat(10_000)
+const PARTS = [{ type: 'text', text: LONG }] as const
+const PASSING: readonly Told[] = [
+  { type: 'terminal-output', stream: 'stdout', text: LONG },
+  { type: 'tool-progress', tool: 'c', parts: PARTS },
+  { type: 'plan', json: JSON.stringify(LONG) },
+  { type: 'foreign', protocol: 'p', frame: LONG },
+]
+const KEPT: readonly Told[] = [
+  { type: 'reasoning-delta', message: 'm', text: LONG },
+  { type: 'notice', severity: 'info', code: 'n', text: LONG },
+  { type: 'directive', action: 'a', json: JSON.stringify(LONG) },
+  { type: 'tool-end', tool: 'c', status: 'ok', parts: PARTS },
+]
+const byType = (events: readonly Told[]) => events.map((event) => [event.type, event] as const)
+
+/** What becomes of a turn in which an agent says something twenty times. */
+async function saidOften(event: Told, route: Partial<Route> = {}): Promise<string | undefined> {
+  const { begin, close } = talking(route)
+  const { turn, emit } = await begin('t')
+  for (let times = 0; times < 20; times += 1) emit(event)
+  await settled()
+  close()
+  return becameOf(turn)
+}
+
+test.each(byType(PASSING))('what no view keeps does not count once it is recorded: %s', async (_, event) => {
+  expect(await saidOften(event)).toBeUndefined()
+})
+
+test.each(byType(KEPT))('what a view keeps counts: %s', async (_, event) => {
+  expect(await saidOften(event)).toBe('overloaded')
+})
+
+test.each(byType([...PASSING, ...KEPT]))('all counts where it is held and not recorded: %s', async (_, event) => {
+  expect(await saidOften(event, { journal: 'shape' })).toBe('overloaded')
+})
+
+test('turns that wait with little to hold are not in the way of each other', async () => {
+  const { begin, turns, close } = talking()
+  const idle = Math.floor(MOST / (4 * EVENT_SIZE + 100))
+  for (let at = 0; at < idle; at += 1) await begin(`${at}`)
+  await settled()
+  expect(turns.size).toBe(idle)
+  const large = await begin('large')
+  large.say(MOST)
+  await settled()
+  expect([turns.size, becameOf(large.turn)]).toEqual([idle, 'overloaded'])
+  close()
+})
+
+test('a turn that does not end at once is refused once for each look', async () => {
+  const pages: Record<string, TurnPage> = {}
+  const room = new Room(100, pages)
+  const refused: string[] = []
+  for (const name of ['small', 'large']) {
+    const turn = { refuse: () => void refused.push(name) } as unknown as Turn
+    pages[name] = { turn, unkept: undefined, held: 0 } as TurnPage
+  }
+  const event = { type: 'text-delta', turn: 't', message: 'm', text: '' } as const
+  room.take(pages['small']!, event, 10)
+  room.take(pages['large']!, event, 200)
+  expect(refused).toEqual([])
+  await settled()
+  expect(refused).toEqual(['large', 'small'])
+  room.take(pages['small']!, event, 1000)
+  await settled()
+  expect(refused).toEqual(['large', 'small', 'small', 'large'])
 })

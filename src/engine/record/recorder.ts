@@ -110,7 +110,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     const page = this.#pageOf(turn)
     if (!page) return
     const units = this.#backlog.event(page, event)
-    this.#room.take(page, page.unkept ? JSON.stringify(event).length : units)
+    this.#room.take(page, event, units)
     // Sends an answer to a client after it is recorded. The answer of an end comes with `end`.
     if (event.type === 'turn-parked') this.#backlog.write(page)
   }

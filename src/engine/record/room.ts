@@ -1,4 +1,4 @@
-import { type Fault, fault, type Id } from '../../model/index.ts'
+import { type Fault, fault, type Id, type TurnEvent } from '../../model/index.ts'
 import type { TurnPage } from './turn-page.ts'
 
 /** The UTF-16 units that an event takes in memory besides its content, about. */
@@ -8,6 +8,9 @@ const NO_ROOM: Fault = fault(
   'overloaded',
   'The turns that run have more content than the gateway has memory for, and this one the most; ask for less, or run fewer at once.',
 )
+
+/** Events whose content no view of a turn keeps. They are in memory until they are written, or when they are not kept. */
+const PASSING: ReadonlySet<TurnEvent['type']> = new Set(['tool-progress', 'terminal-output', 'plan', 'foreign'])
 
 /**
  * Bounds the content of all running turns together: it is in memory until each has its end. When there is too much, the
@@ -25,9 +28,11 @@ export class Room {
     this.#pages = pages
   }
 
-  /** A turn holds one more event, of so many units. */
-  take(page: TurnPage, units: number): void {
-    const more = EVENT_SIZE + units
+  /** A turn has one more event, with so many `units` of its record. */
+  take(page: TurnPage, event: TurnEvent, units: number): void {
+    const { unkept } = page
+    if (unkept === undefined && PASSING.has(event.type)) return
+    const more = EVENT_SIZE + (unkept === undefined ? units : contentOf(event))
     page.held += more
     this.#held += more
     if (this.#held <= this.#most || this.#looking) return
@@ -41,13 +46,19 @@ export class Room {
     this.#held -= page.held
   }
 
+  /** Ends the largest turns. Each is told once: one that does not end at once is told again with the next event. */
   #make(): void {
     this.#looking = false
-    while (this.#held > this.#most) largest(Object.values(this.#pages)).turn.refuse(NO_ROOM)
+    const largestFirst = Object.values(this.#pages).sort((one, other) => other.held - one.held)
+    for (const { turn } of largestFirst) {
+      if (this.#held <= this.#most) return
+      turn.refuse(NO_ROOM)
+    }
   }
 }
 
-/** The page of the turn that holds the most. */
-function largest(pages: readonly TurnPage[]): TurnPage {
-  return pages.reduce((one, other) => (other.held > one.held ? other : one))
+/** The UTF-16 units of an event. Most are pieces of text, which need not be written for that. */
+function contentOf(event: TurnEvent): number {
+  if ('text' in event && typeof event.text === 'string' && event.ext === undefined) return event.text.length
+  return JSON.stringify(event).length
 }
