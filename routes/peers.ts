@@ -122,8 +122,9 @@ class Journey {
 
   /** The replica is tried while its lease lasts, but not for long; when the lease is over the request begins again. */
   async #retry(): Promise<void> {
-    const { engine } = this.#of
+    const { engine, bindings } = this.#of
     await engine.replication?.replicas.refresh().catch(() => {})
+    if (bindings.outgoing.destroyed) return
     if (!engine.replication?.isThere(this.#replica)) this.#again()
     else if (performance.now() < this.#until) this.begin()
     else this.#of.again(AWAY)
