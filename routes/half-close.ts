@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /**
- * The pauses between the writes of one look, in milliseconds: a reset only shows at the next write, and where another replica
- * is between, its own one at the next but one.
+ * The pauses after the writes of one look, in milliseconds: a reset only shows at the next write, and where another replica
+ * is between, its own one at the next but one. The last pause is the interval.
  */
-const PAUSES_MS = [50, 100, 150, 200, 1500]
+const PAUSES_MS = [50, 100, 150, 200, 1500, Number.POSITIVE_INFINITY]
 
 /**
  * Detects clients that have disconnected. A client may close its sending side after a whole request and wait for the
@@ -21,11 +21,10 @@ export function watchHalfClose(
 ): void {
   const { socket } = incoming
   if (outgoing.destroyed) return
-  const pauses = [...PAUSES_MS, everyMs]
   let timer: NodeJS.Timeout | undefined
   // What comes in between two writes is seen before the second one, however late the timers are.
   const ask = (at: number): void => {
-    timer = setTimeout(ask, pauses[at]!, (at + 1) % pauses.length)
+    timer = setTimeout(ask, Math.min(PAUSES_MS[at]!, everyMs), (at + 1) % PAUSES_MS.length)
     if (outgoing.headersSent) probe()
     else if (incoming.httpVersion !== '1.0') outgoing.writeProcessing()
   }

@@ -16,7 +16,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers())
 
 /** A request of a client that has sent its last, before or after it is watched. */
-async function halfClosed({ watched = 'after', version = '1.1', streamed = false } = {}) {
+async function halfClosed({ watched = 'after', version = '1.1', streamed = false, everyMs = EVERY_MS } = {}) {
   const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
   const asked = once(server, 'request')
   let read = ''
@@ -28,7 +28,7 @@ async function halfClosed({ watched = 'after', version = '1.1', streamed = false
   incoming.resume()
   const probes: number[] = []
   const watch = (): void =>
-    watchHalfClose(incoming, outgoing, EVERY_MS, () => {
+    watchHalfClose(incoming, outgoing, everyMs, () => {
       probes.push(performance.now() - began)
       outgoing.write('.')
     })
@@ -58,6 +58,14 @@ test.each(['before', 'after'])(
     expect(vi.getTimerCount()).toBe(0)
   },
 )
+
+test('no pause is longer than the interval', async () => {
+  const { client, outgoing, probes } = await halfClosed({ streamed: true, everyMs: 120 })
+  vi.advanceTimersByTime(1000)
+  expect(probes).toEqual([0, 50, 150, 270, 390, 510, 630, 680, 780, 900])
+  outgoing.end()
+  await once(client, 'close')
+})
 
 test('a client that leaves between two looks is seen to have left by the second write of the next one', async () => {
   const { client, outgoing, read } = await halfClosed()
