@@ -8,6 +8,7 @@ import type { TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { type PlainHost, plainTurn, start } from '../kit/plain.ts'
+import { storeFailure } from '../kit/store-failure.ts'
 
 /** The most that all turns may hold. */
 const MOST = 100_000
@@ -37,6 +38,7 @@ function talking(route: Partial<Route> = {}) {
   const begin = async (id: string): Promise<Talker> => {
     const { turn, host } = plainTurn({ command: start({ turn: id }), route, peers: { recorder, turns } })
     turns.add(turn)
+    watch.began(turn, false)
     await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: false })
     turn.take({ type: 'message-start', turn: id, message: 'm', role: 'assistant' })
     const say = (length: number): void => {
@@ -45,7 +47,7 @@ function talking(route: Partial<Route> = {}) {
     const emit = (event: Told): void => void turn.take({ turn: id, ...event })
     return { turn, host, say, emit }
   }
-  return { begin, turns, close: () => watch.close() }
+  return { begin, turns, watch, close: () => watch.close() }
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -144,6 +146,26 @@ test.each(byType(KEPT))('what a view keeps counts: %s', async (_, event) => {
 
 test.each(byType([...PASSING, ...KEPT]))('all counts where it is held and not recorded: %s', async (_, event) => {
   expect(await saidOften(event, { journal: 'shape' })).toBe('overloaded')
+})
+
+test.each(['began', 'goes on'])('a turn that %s without a record counts too', async (how) => {
+  const { begin, watch, close } = talking()
+  const fail = async (): Promise<void> => {
+    watch.failed(storeFailure('full'))
+    await settled()
+  }
+  if (how === 'began') await fail()
+  const { turn, say, emit } = await begin('t')
+  say(MOST / 2)
+  if (how === 'goes on') await fail()
+  expect(watch.keeps(turn)).toBe(false)
+  for (let times = 0; times < 20; times += 1) emit({ type: 'terminal-output', stream: 'stdout', text: LONG })
+  await settled()
+  expect(becameOf(turn)).toBeUndefined()
+  say(MOST / 2)
+  await settled()
+  expect(becameOf(turn)).toBe('overloaded')
+  close()
 })
 
 test('turns that wait with little to hold are not in the way of each other', async () => {

@@ -40,7 +40,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #writer: PageWriter
   readonly #marks: Marks
   readonly #backlog: Backlog
-  /** The pages of running turns, by the turns' ids; not a `Map`, see `LiveTurns`. */
+  /** The pages of running turns, also without a record, by the turns' ids; not a `Map`, see `LiveTurns`. */
   readonly #pages: Record<Id, TurnPage> = Object.create(null)
   readonly #room: Room
 
@@ -64,7 +64,6 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
    * A turn begins. Resolves when everything that its client relies on survives a crash, unless nothing can be written.
    */
   async begin(turn: Turn, { tenant, front, promised, told, claim }: TurnBeginning): Promise<void> {
-    if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
     const record: TurnRecord = {
       turn: turn.id,
@@ -81,6 +80,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     }
     const page = newPage(turn, record, told)
     this.#pages[turn.id] = page
+    if (!this.#watch.keeps(turn)) return
     const mayWait = !promised && (await this.#isAlone())
     // Another replica's store takes its time, and the turn may have its end meanwhile.
     if (this.#pages[turn.id] !== page) return
@@ -107,12 +107,12 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
 
   /** An event was taken into the turn's view. */
   event(turn: Turn, event: TurnEvent): void {
-    const page = this.#pageOf(turn)
+    const page = this.#pages[turn.id]
     if (!page) return
-    const units = this.#backlog.event(page, event)
-    this.#room.take(page, event, units)
+    const isKept = this.#watch.keeps(turn)
+    this.#room.take(page, event, isKept ? this.#backlog.event(page, event) : undefined)
     // Sends an answer to a client after it is recorded. The answer of an end comes with `end`.
-    if (event.type === 'turn-parked') this.#backlog.write(page)
+    if (isKept && event.type === 'turn-parked') this.#backlog.write(page)
   }
 
   /** The client of a turn has said more, which its agent was given. */

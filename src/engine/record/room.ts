@@ -28,11 +28,11 @@ export class Room {
     this.#pages = pages
   }
 
-  /** A turn has one more event, with so many `units` of its record. */
-  take(page: TurnPage, event: TurnEvent, units: number): void {
+  /** A turn has one more event, with so many `units` of its record if it has one. */
+  take(page: TurnPage, event: TurnEvent, units?: number): void {
     const { unkept } = page
     if (unkept === undefined && PASSING.has(event.type)) return
-    const more = EVENT_SIZE + (unkept === undefined ? units : contentOf(event))
+    const more = EVENT_SIZE + (unkept === undefined ? (units ?? contentOf(event)) : contentOf(event))
     page.held += more
     this.#held += more
     if (this.#held <= this.#most || this.#looking) return
