@@ -68,14 +68,18 @@ export class Controls {
     this.#own = new OwnControls(peers, this.#changes)
   }
 
-  /** Does what the command says, after the turns that its client asked for before it have begun. */
+  /**
+   * Does what the command says, after the turns that its client asked for before it have begun. What it changes by itself holds
+   * for those that its client asks for after it.
+   */
   async run(
     client: ClientLink,
     command: ControlCommand,
     context: ControlContext,
     exchange: Exchange | undefined,
   ): Promise<void> {
-    const subject = await this.#order.run(client, () => this.#subjectOf(command, context))
+    const subject = await this.#order.run(client, () => this.#inOrder(command, context, exchange))
+    if (!subject) return
     if (command.type === 'session-clear' && isBusy(subject)) {
       // The agent has confirmed it, and continues the conversation of its session.
       exchange?.reply({ fault: BUSY })
@@ -85,6 +89,21 @@ export class Controls {
     const answer = exchange && (await this.#byAgent(command, context, subject))
     if (answer) exchange.reply(answer)
     else await this.#own.serve(command, context, subject, exchange)
+  }
+
+  /**
+   * The session that the command means; undefined when the gateway has done the command, because it changes what the next
+   * turn of the session finds, and no agent has to be asked.
+   */
+  async #inOrder(
+    command: ControlCommand,
+    context: ControlContext,
+    exchange: Exchange | undefined,
+  ): Promise<Subject | undefined> {
+    const subject = await this.#subjectOf(command, context)
+    if (!changesSession(command, subject)) return subject
+    await this.#own.serve(command, context, subject, exchange)
+    return undefined
   }
 
   /** The session that the command means; asking for one does not make it. */
@@ -164,6 +183,12 @@ export class Controls {
 function canTake({ link }: LiveSession, command: ControlCommand): boolean {
   const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
   return link?.persistent === true && link.ready && link.agent.dialect.back.capabilities[item] !== 'none'
+}
+
+/** True for a change of the session's record that its agent has no part in. */
+function changesSession(command: ControlCommand, subject: Subject): boolean {
+  if (subject.live && canTake(subject.live, command)) return false
+  return command.type === 'config-set' || (command.type === 'session-clear' && !isBusy(subject))
 }
 
 /** The command with the names that the session's agent has for it. */

@@ -74,14 +74,14 @@ export class Dispatcher implements ClientListener {
 
   async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
     const { admission, turnCommands, controls } = this.#takers
-    const { recorder, settings, now } = this.#peers
+    const { recorder, watch, settings, now } = this.#peers
     const { front, context, access } = client.options
     const { agent: explicit, allowed } = access
     const { forwarding } = this.#peers
     const unkept = nameFault(command)
     if (unkept) return exchange?.fail(unkept)
     if (command.type === 'turn-start') client.scope.read?.()
-    else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready()))
+    else if (needsRecord(command, exchange) && !(watch.writable || (await watch.ready())))
       return exchange?.fail(this.#unwritable)
     if (TurnCommands.takes(command)) {
       if (forwarding && client.mayLeave && (await forwarding.ofTurn(client, command, targetOf(command)))) return
