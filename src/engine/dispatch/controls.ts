@@ -100,6 +100,8 @@ export class Controls {
     context: ControlContext,
     exchange: Exchange | undefined,
   ): Promise<Subject | undefined> {
+    // A client may ask for it within the end of its turn, which is recorded when that step is done.
+    await undefined
     const subject = await this.#subjectOf(command, context)
     if (!changesSession(command, subject)) return subject
     await this.#own.serve(command, context, subject, exchange)
