@@ -134,10 +134,11 @@ describe('a call', () => {
     )
   })
 
-  test('that ends within a character ends with a replacement of it', () => {
+  test('that ends within a character ends with a replacement of it', async () => {
     const { answer, data, call, text } = calling()
     answer()
     data(Buffer.from('a€').subarray(0, 3))
+    await Promise.resolve()
     expect(text()).toBe('a')
     call.onResponseEnd()
     expect(text()).toBe('a\ufffd')

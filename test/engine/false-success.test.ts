@@ -188,7 +188,7 @@ test('a turn whose events fail while its end is written has no success', async (
   for (const event of MESSAGE) turn.take(event)
   const flushed = parts.recorder.flush()
   turn.take(END)
-  fail(new Error('too late'))
+  fail(storeFailure('too late'))
   await flushed
   await parts.recorder.commit()
   await vi.advanceTimersByTimeAsync(1100)

@@ -194,7 +194,7 @@ describe('a place', () => {
       const { command } = entryFor(named('a')).entry
       const { entry, place } = await find({ route: { busy: 'steer', loss }, command: { ...command, options } })
       if ('code' in place) throw new Error(place.code)
-      const running = { steerable: true }
+      const running = { steerable: true, inputRefusal: () => undefined, audience: { full: false } }
       const session = { refusal: () => undefined, restWhenIdle() {}, running } as never
       expect(placement.judge(entry, { ...place, session }).do).toBe(verdict)
     },
@@ -204,7 +204,7 @@ describe('a place', () => {
     const { find, placement } = placing([named('a')])
     const { entry, place } = await find({ route: { busy: 'steer' } })
     if ('code' in place) throw new Error(place.code)
-    const running = { steerable: true }
+    const running = { steerable: true, inputRefusal: () => undefined, audience: { full: false } }
     const session = { refusal: () => fault('session-busy', 'full'), restWhenIdle() {}, running } as never
     const verdict = placement.judge(entry, { ...place, session }, fault('overloaded', 'key'))
     expect(verdict).toEqual({ do: 'steer', turn: running })

@@ -26,8 +26,11 @@ interface UsageJson {
 
 const WRITTEN = { cacheWrite: 'cache_write_tokens' } as const
 
-/** The counts that are read. */
+/** The counts that are read, and what follows from them. */
 const COUNTED = {
+  cached_tokens: true,
+  prompt_cache_hit_tokens: true,
+  prompt_cache_miss_tokens: true,
   prompt_tokens: true,
   completion_tokens: true,
   total_tokens: true,

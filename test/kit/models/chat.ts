@@ -69,7 +69,11 @@ interface WireMessage {
   role: string
   content: string | null | { type: string; text?: string; image_url?: { url: string } }[]
   tool_call_id?: string
-  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+  tool_calls?: {
+    id: string
+    function?: { name: string; arguments: string }
+    custom?: { name: string; input: string }
+  }[]
 }
 
 function readMessage({ role, content, tool_call_id: result, tool_calls: calls }: WireMessage): Said {
@@ -81,7 +85,9 @@ function readMessage({ role, content, tool_call_id: result, tool_calls: calls }:
     ...(text !== '' && { text }),
     ...(url && { image: url.replace('data:image/png;base64,', '') }),
     ...(calls && {
-      calls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, args })),
+      calls: calls.map(({ id, function: called, custom }) =>
+        called ? { id, name: called.name, args: called.arguments } : { id, name: custom!.name, args: custom!.input },
+      ),
     }),
     ...(result && { result }),
   }
@@ -90,14 +96,15 @@ function readMessage({ role, content, tool_call_id: result, tool_calls: calls }:
 function readRequest(body: Json): Asked {
   const messages = body['messages'] as WireMessage[]
   const system = messages.find(({ role }) => role === 'system')
-  const tools = body['tools'] as { function: NonNullable<Asked['tools']>[number] }[] | undefined
+  type Tool = NonNullable<Asked['tools']>[number]
+  const tools = body['tools'] as { function?: Tool; custom?: Tool }[] | undefined
   const choice = body['tool_choice'] as string | { function: { name: string } } | undefined
   const format = body['response_format'] as { json_schema: { schema: Json } } | undefined
   return {
     model: body['model'] as string,
     messages: messages.filter((message) => message !== system).map(readMessage),
     ...(system && { system: system.content as string }),
-    ...(tools && { tools: tools.map((tool) => tool.function) }),
+    ...(tools && { tools: tools.map((tool) => (tool.function ?? tool.custom)!) }),
     ...(choice !== undefined && {
       toolChoice: typeof choice === 'string' ? (choice as 'auto') : { tool: choice.function.name },
     }),

@@ -66,6 +66,11 @@ async function ask(answer: RawAnswer, streams: boolean): Promise<Answered> {
   return chat.read(await response.text())
 }
 
+/** The loss report of an answer one of whose members its client is not shown. */
+const dropped = (field: string): NonNullable<Answered['losses']> => [
+  { kind: 'dropped', item: 'ext', ...{ field, count: 1, why: 'no-place' } },
+]
+
 const FORMS = [
   ['whole', false],
   ['streamed', true],
@@ -108,7 +113,7 @@ describe.each(FORMS)('%s', (_form, streams) => {
     [
       'llama.cpp, with timings on the last chunk',
       stream(...HELLO, { ...STOP, usage: USAGE, timings: { predicted_n: 3 } }, DONE),
-      { usage: COUNTED },
+      { usage: COUNTED, losses: dropped('timings') },
     ],
     [
       'Ollama, with a role in every chunk',
@@ -125,7 +130,7 @@ describe.each(FORMS)('%s', (_form, streams) => {
         { choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop', native_finish_reason: 'STOP' }] },
         DONE,
       ),
-      { reasoning: 'Hm.' },
+      { reasoning: 'Hm.', losses: dropped('native_finish_reason') },
     ],
     [
       'Groq, with its usage in x_groq',
@@ -225,7 +230,8 @@ describe.each(FORMS)('%s', (_form, streams) => {
   ])('%s', async (_name, answer, more) => {
     const answered = await ask(answer, streams)
     const { usage, ...read } = answered
-    expect(read).toEqual({ text: 'Hello.', reasoning: more.reasoning ?? '', calls: [], stop: 'end' })
+    const { reasoning = '', losses } = more
+    expect(read).toEqual({ text: 'Hello.', reasoning, calls: [], stop: 'end', ...(losses && { losses }) })
     if (more.usage || !streams) expect(usage).toEqual(more.usage)
   })
 
