@@ -36,7 +36,11 @@ let turns: LiveTurns
 let sessions: LiveSessions
 let conversations: Conversations
 /** Whether the store can be written, and what could not. */
-const watch = { writable: true, failures: [] as unknown[], failed: (error: unknown) => void watch.failures.push(error) }
+const watch = {
+  writable: true,
+  failures: [] as unknown[],
+  unavailable: (error: unknown) => void watch.failures.push(error),
+}
 
 beforeEach(async () => {
   Object.assign(watch, { writable: true, failures: [] })
