@@ -22,7 +22,7 @@ export function watchHalfClose(
   const { socket } = incoming
   if (outgoing.destroyed) return
   let timer: NodeJS.Timeout | undefined
-  // What comes in between two writes is seen before the second one, however late the timers are.
+  // Input that arrives between two writes is read before the second one, even when timers are late.
   const ask = (at: number): void => {
     timer = setTimeout(ask, Math.min(PAUSES_MS[at]!, everyMs), (at + 1) % PAUSES_MS.length)
     if (outgoing.headersSent) probe()

@@ -52,7 +52,7 @@ export function withFurther(json: JsonText, further: JsonText | undefined): Json
   return object([...own, ...more])
 }
 
-/** The longest name of a lost member that is told, in UTF-16 units. */
+/** The longest name of a lost member that a loss report has, in UTF-16 units. */
 const MAX_NAME = 60
 
 /** Reports the members of an object that are not known and do not reach the other wire, each by its name. */

@@ -256,7 +256,7 @@ function answered(exchange: Exchange | undefined, done: boolean | undefined, why
   exchange?.reply(done ? {} : { fault: why })
 }
 
-/** Answers a command that an agent is told, or why it is not. */
+/** Answers a command that goes to an agent: with success, or with the refusal. */
 function told(exchange: Exchange | undefined, refusal: Fault | undefined): void {
   answered(exchange, refusal === undefined, refusal)
 }

@@ -46,7 +46,7 @@ export class Room {
     this.#held -= page.held
   }
 
-  /** Ends the largest turns. Each is told once: one that does not end at once is told again with the next event. */
+  /** Ends the largest turns, each once. One that still runs after that is ended again at the next event. */
   #make(): void {
     this.#looking = false
     const largestFirst = Object.values(this.#pages).sort((one, other) => other.held - one.held)

@@ -105,7 +105,7 @@ export function readChunk(data: string, report: Report): Said | undefined {
   if (delta['audio'] != null) report(dropped('part.audio'))
   // The older form of a call, which no request of the gateway asks for.
   if (delta['function_call'] != null) report(dropped('tool-call', 'function_call'))
-  // What every chunk repeats is told once, with the end of the answer.
+  // All chunks repeat these members: one report at the end of the answer is enough.
   if (choice?.finish_reason) {
     reportFurther(choice, CHOICE, report)
     reportFurther(chunk, AROUND, report)
