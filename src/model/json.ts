@@ -66,8 +66,7 @@ function walk(json: JsonText, see: (key: string, start: number, end: number) => 
       at += 1
     }
     const keyEnd = stringEnd(json, at)
-    const plain = json.slice(at + 1, keyEnd - 1)
-    const key = plain.includes('\\') ? (JSON.parse(json.slice(at, keyEnd)) as string) : plain
+    const key = unquoted(json.slice(at, keyEnd))
     at = keyEnd
     while (json.charCodeAt(at) !== COLON) {
       if (at >= json.length) return
@@ -78,6 +77,14 @@ function walk(json: JsonText, see: (key: string, start: number, end: number) => 
     if (json[end] === '}') return
     at = end + 1
   }
+}
+
+/** The text of a JSON string. A text in quotes that is no JSON string is taken as it is, without its quotes. */
+export function unquoted(json: JsonText): string {
+  const inner = json.slice(1, -1)
+  if (!inner.includes('\\')) return inner
+  const said = parse(json)
+  return typeof said === 'string' ? said : inner
 }
 
 /** Index after the bracket that the text begins with, or -1 when it begins with something else. */

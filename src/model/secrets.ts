@@ -1,4 +1,4 @@
-import { type JsonText, quote, quoteAscii, stringEnd } from './json.ts'
+import { type JsonText, quote, quoteAscii, stringEnd, unquoted } from './json.ts'
 
 /** The forms in which a secret stands in a text: as it is, within JSON with either way of escaping, and within a URL. */
 export function secretForms(secret: string): readonly string[] {
@@ -18,7 +18,7 @@ export function cleanJson(json: JsonText, clean: (text: string) => string): Json
     if (start < 0) return cleaned
     at = stringEnd(json, start)
     const raw = json.slice(start, at)
-    const text = raw.includes('\\') ? (JSON.parse(raw) as string) : inner(raw)
+    const text = unquoted(raw)
     const changed = clean(text)
     cleaned += changed === text ? raw : quote(changed)
   }

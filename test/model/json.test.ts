@@ -93,8 +93,22 @@ test('law: text that is no JSON is read to its end, and no further', () => {
       member(said, 'a')
       rest(said, new Set(['a']))
     }),
+    { numRuns: 1000 },
   )
 })
+
+test.each<[said: string, found: [string, string][]]>([
+  [
+    '{"\\q":1,"b":2}',
+    [
+      ['\\q', '1'],
+      ['b', '2'],
+    ],
+  ],
+  ['{"\\u12":1}', [['\\u12', '1']]],
+  ['{"\\n\n":1}', [['\\n\n', '1']]],
+  ['{"a\\":1', []],
+])('%j has a key that is no JSON string, which says itself', (said, found) => expect(members(said)).toEqual(found))
 
 test('a quote behind backslashes ends its string only when they are even in number', () => {
   expect(members(String.raw`{"a":"\\","b":"\"","c\\":"\\\"}","d\"":[",",{"e":"]"}]}`)).toEqual([
