@@ -1,4 +1,4 @@
-import { codeOfProviderText, dropped, type EventTable, isAnswer, weakened } from '../../src/codec-kit/index.ts'
+import { codeOfProviderText, dropped, isAnswer, TOOL_CALLS, unwritten, weakened } from '../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../src/contract/index.ts'
 import type { EventOf, Ext, Fault, Id, Loss, MessageView, TurnEnd, TurnView } from '../../src/model/index.ts'
 import { isFile } from './attachments.ts'
@@ -6,23 +6,9 @@ import { EXT_01 } from './ext.ts'
 
 /** Rows of events that runners of no wire are shown. */
 export const UNSHOWN = {
-  'turn-started': null,
-  'turn-parked': null,
-  'step-start': null,
-  'step-end': null,
-  'reasoning-end': null,
-  citation: null,
-  'tool-start': null,
-  'tool-args-delta': null,
-  'tool-call': null,
-  'tool-progress': null,
-  'tool-end': null,
-  'terminal-output': null,
-  directive: null,
-  plan: null,
-  notice: null,
-  foreign: null,
-} as const satisfies Partial<EventTable<AnswerWriter>>
+  ...unwritten('turn-started', 'turn-parked', 'step-start', 'step-end', 'reasoning-end', 'citation'),
+  ...unwritten(...TOOL_CALLS, 'terminal-output', 'directive', 'plan', 'notice', 'foreign'),
+}
 
 /**
  * Writes one turn for a runner: what all wires do with its messages. Deltas are partials. A message that came whole is

@@ -1,33 +1,13 @@
 import { expect, test } from 'vitest'
-import { type EventTable, writeEvent } from '../../src/codec-kit/index.ts'
+import { type EventTable, TOOL_CALLS, unwritten, writeEvent } from '../../src/codec-kit/index.ts'
 import type { TurnEvent, TurnView } from '../../src/model/index.ts'
 
 const TABLE: EventTable<string[]> = {
-  'turn-accepted': null,
-  'turn-started': null,
-  'turn-parked': null,
-  'turn-end': null,
-  'step-start': null,
-  'step-end': null,
-  'message-start': null,
+  ...unwritten('turn-accepted', 'turn-started', 'turn-parked', 'turn-end', 'step-start', 'step-end'),
+  ...unwritten('message-start', 'message-end', 'message-retract', 'reasoning-delta', 'reasoning-end', 'citation'),
+  ...unwritten(...TOOL_CALLS),
+  ...unwritten('terminal-output', 'directive', 'plan', 'usage', 'notice', 'ask', 'ask-settled'),
   'text-delta': (written, { text }, view) => written.push(text, view.text),
-  'reasoning-delta': null,
-  'reasoning-end': null,
-  citation: null,
-  'message-end': null,
-  'message-retract': null,
-  'tool-start': null,
-  'tool-args-delta': null,
-  'tool-call': null,
-  'tool-progress': null,
-  'tool-end': null,
-  'terminal-output': null,
-  directive: null,
-  plan: null,
-  usage: null,
-  notice: null,
-  ask: null,
-  'ask-settled': null,
   foreign: (written, { frame }) => written.push(frame),
 }
 
@@ -41,4 +21,9 @@ test.each<[TurnEvent, string[]]>([
   const lines: string[] = []
   writeEvent(TABLE, lines, event, view)
   expect(lines).toEqual(written)
+})
+
+test('the rows of events that are not written are null, and no others', () => {
+  expect(unwritten('plan', 'ask')).toEqual({ plan: null, ask: null })
+  expect(unwritten()).toEqual({})
 })

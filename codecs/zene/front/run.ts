@@ -1,4 +1,4 @@
-import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type EventTable, TOOL_CALLS, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -28,36 +28,19 @@ export class RunStream {
 
   /** The host writes turns' ends; what is null besides is withheld by the front's capabilities. */
   static readonly #events: EventTable<RunStream> = {
-    'turn-accepted': null,
+    ...unwritten('turn-accepted', 'turn-parked', 'turn-end', 'step-start', 'step-end', 'usage', 'notice'),
+    ...unwritten('reasoning-delta', 'reasoning-end', 'citation', 'directive', 'plan', 'terminal-output'),
+    ...unwritten(...TOOL_CALLS, 'ask', 'ask-settled'),
     'turn-started': (run, _, view) => run.#event(view.at, 'RUN_STARTED', '{}'),
-    'turn-parked': null,
-    'turn-end': null,
-    'step-start': null,
-    'step-end': null,
     'message-start': (run, event) => {
       const { role, lane, phase } = event
       if (role === 'assistant' && lane === undefined && phase !== 'commentary') run.#answers.add(event.message)
     },
     'text-delta': (run, { message, text }, view) => run.#text(message, text, view),
-    'reasoning-delta': null,
-    'reasoning-end': null,
-    citation: null,
     'message-end': (run, event, view) => run.#wholeMessage(event, view),
     'message-retract': (run, { message, keepText }) => {
       if (run.#shown === message && !keepText) run.#lost('weakened', 'message-retract', 'too-narrow')
     },
-    'tool-start': null,
-    'tool-args-delta': null,
-    'tool-call': null,
-    'tool-progress': null,
-    'tool-end': null,
-    'terminal-output': null,
-    directive: null,
-    plan: null,
-    usage: null,
-    notice: null,
-    ask: null,
-    'ask-settled': null,
     foreign: (run, event, view) => run.#foreign(event, view.at),
   }
 

@@ -1,4 +1,4 @@
-import { wordTable } from '../../../src/codec-kit/index.ts'
+import { hollowFlags, wordTable } from '../../../src/codec-kit/index.ts'
 import type { TurnOptions } from '../../../src/model/index.ts'
 
 /** The mode of the program: the loop of commands, one prompt whose last message is printed, or one whose events are. */
@@ -29,77 +29,56 @@ interface Found extends Arguments {
   words: string[]
   /** A mode was named. */
   named?: true
-  /** Flags without effect, with why: a warning, or the reason of a refusal. */
-  hollow: Hollow[]
-}
-
-/** A flag that is not honoured, or not wholly. */
-interface Hollow {
-  flag: string
-  why: string
-  /** The answer to a single prompt would be another one: it is refused there. */
-  changes: boolean
+  /** Flags that are not honoured: a warning each, or the reason of a refusal. */
+  hollow: string[]
 }
 
 const LEVELS: ReadonlySet<string> = new Set(['', 'low', 'medium', 'high'])
 
 /** The setter of each flag with a value. */
 const VALUES = wordTable<(found: Found, value: string) => void>({
-  '--model': (found: Found, value: string) => set(found.options, { model: value }),
-  '--reasoning': (found: Found, value: string) => setEffort(found, value.toLowerCase()),
-  '--tools': (found: Found, value: string) => set(found.options, { tools: listOf(value) }),
-  '--system-prompt': (found: Found, value: string) => set(found, { base: value }),
-  '--append-system-prompt': (found: Found, value: string) => set(found, { extra: [...found.extra, value] }),
-  '--session': (found: Found, value: string) => set(found, { session: value }),
-  '--provider': (found: Found, value: string) => set(found, { provider: value }),
+  '--model': (found, value) => set(found.options, { model: value }),
+  '--reasoning': (found, value) => setEffort(found, value.toLowerCase()),
+  '--tools': (found, value) => set(found.options, { tools: listOf(value) }),
+  '--system-prompt': (found, value) => set(found, { base: value }),
+  '--append-system-prompt': (found, value) => set(found, { extra: [...found.extra, value] }),
+  '--session': (found, value) => set(found, { session: value }),
+  '--provider': (found, value) => set(found, { provider: value }),
 })
 
 /** The setter of each flag without a value. */
 const SWITCHES = wordTable<(found: Found) => void>({
-  '--rpc': (found: Found) => setMode(found, 'rpc'),
-  '-p': (found: Found) => setMode(found, 'print'),
-  '--print': (found: Found) => setMode(found, 'print'),
-  '--json': (found: Found) => setMode(found, 'json'),
+  '--rpc': (found) => setMode(found, 'rpc'),
+  '-p': (found) => setMode(found, 'print'),
+  '--print': (found) => setMode(found, 'print'),
+  '--json': (found) => setMode(found, 'json'),
   // The only thing it asks for is what this mode does anyway.
   '--no-session': () => {},
   // The program has no use for it any more.
   '--experimental-oauth': () => {},
-  '--no-tools': (found: Found) => set(found.options, { tools: [] }),
-  '--version': (found: Found) => set(found, { print: 'version' }),
-  '-v': (found: Found) => set(found, { print: 'version' }),
-  '--help': (found: Found) => set(found, { print: 'help' }),
-  '-h': (found: Found) => set(found, { print: 'help' }),
-  '--list-models': (found: Found) => set(found, { print: 'models' }),
+  '--no-tools': (found) => set(found.options, { tools: [] }),
+  '--version': (found) => set(found, { print: 'version' }),
+  '-v': (found) => set(found, { print: 'version' }),
+  '--help': (found) => set(found, { print: 'help' }),
+  '-h': (found) => set(found, { print: 'help' }),
+  '--list-models': (found) => set(found, { print: 'models' }),
 })
-
-const EXTENSIONS = 'extensions are configured where the agent runs'
-const SKILLS = 'skills are configured where the agent runs'
-const SESSION = 'name a session with --session instead'
 
 /**
- * The reason why a flag is not honoured, or not wholly; `value` is true when one follows it. Those that `changes` are refused with a
- * single prompt. In the loop they are reported on stderr: clients pass them whenever they start the program.
+ * The flags that are not honoured, or not wholly. The refused ones are refused with a single prompt; in the loop they
+ * are reported on stderr: clients pass them whenever they start the program.
  */
-const HOLLOW = wordTable<{ why: string; value?: true; changes?: true }>({
-  '--provider': { why: 'the agent behind the gateway has its own provider', value: true },
-  '--api-key': { why: 'the agent behind the gateway has its own credentials', value: true },
-  '--base-url': { why: 'the agent behind the gateway has its own endpoint', value: true },
-  '--cwd': { why: 'the agent works where the gateway was configured to run it', value: true, changes: true },
-  '--max-steps': { why: 'the number of steps is limited by the agent itself', value: true, changes: true },
-  '--ext': { why: EXTENSIONS, value: true, changes: true },
-  '-e': { why: EXTENSIONS, value: true, changes: true },
-  '--no-ext': { why: EXTENSIONS, changes: true },
-  '--no-extensions': { why: EXTENSIONS, changes: true },
-  '--no-skill': { why: SKILLS, changes: true },
-  '--no-skills': { why: SKILLS, changes: true },
-  '--with-skills': { why: SKILLS, changes: true },
-  '--with-skill': { why: SKILLS, changes: true },
-  '--no-yolo': { why: 'nobody can be asked before a tool runs in this mode' },
-  '--continue': { why: SESSION, changes: true },
-  '-c': { why: SESSION, changes: true },
-  '--resume': { why: SESSION, changes: true },
-  '-r': { why: SESSION, changes: true },
-})
+const HOLLOW = hollowFlags([
+  ['told', 'the agent behind the gateway has its own provider', '--provider='],
+  ['told', 'the agent behind the gateway has its own credentials', '--api-key='],
+  ['told', 'the agent behind the gateway has its own endpoint', '--base-url='],
+  ['told', 'nobody can be asked before a tool runs in this mode', '--no-yolo'],
+  ['refused', 'the agent works where the gateway was configured to run it', '--cwd='],
+  ['refused', 'the number of steps is limited by the agent itself', '--max-steps='],
+  ['refused', 'extensions are configured where the agent runs', '--ext= -e= --no-ext --no-extensions'],
+  ['refused', 'skills are configured where the agent runs', '--no-skill --no-skills --with-skills --with-skill'],
+  ['refused', 'name a session with --session instead', '--continue -c --resume -r'],
+])
 
 /** Every flag that is known, for tables. */
 export const FLAGS = {
@@ -134,7 +113,7 @@ export function readArguments(argv: readonly string[]): Arguments {
         refuse(found, '--max-steps must be a positive integer')
       } else apply?.(found, value)
     }
-    if (hollow) found.hollow.push({ flag: argument, why: hollow.why, changes: hollow.changes === true })
+    if (hollow) found.hollow.push(argument)
     else if (!apply) readWord(found, argument, at)
   }
   return finished(found)
@@ -145,7 +124,8 @@ function finished({ base, extra, words, named, hollow, ...read }: Found): Argume
   if (systemPrompt !== '') read.options.systemPrompt = systemPrompt
   read.appended = base === undefined && systemPrompt !== ''
   read.prompt = words.join(' ')
-  for (const { flag, why, changes } of hollow) {
+  for (const flag of hollow) {
+    const { why, changes } = HOLLOW.get(flag)!
     if (changes && read.mode !== 'rpc') read.refused ??= `${flag} cannot be honoured: ${why}`
     else read.warnings.push(`${flag} has no effect here: ${why}.`)
   }

@@ -1,4 +1,4 @@
-import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type EventTable, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -45,9 +45,8 @@ export class TurnWriter {
   #counted = false
 
   static readonly #events: EventTable<TurnWriter> = {
-    'turn-accepted': null,
-    'turn-started': null,
-    'turn-parked': null,
+    ...unwritten('turn-accepted', 'turn-started', 'turn-parked', 'reasoning-delta', 'reasoning-end', 'citation'),
+    ...unwritten('terminal-output', 'directive', 'plan', 'ask', 'ask-settled'),
     'turn-end': (writer, event, view) => {
       writer.#messages.showPrompt(view)
       writer.#finish(event, view.text)
@@ -64,9 +63,6 @@ export class TurnWriter {
       writer.#messages.start(message, ext)
     },
     'text-delta': (writer, event, view) => writer.#messages.delta(event, view),
-    'reasoning-delta': null,
-    'reasoning-end': null,
-    citation: null,
     'message-end': (writer, event, view) => writer.#messages.end(event, view),
     'message-retract': (writer, event, view) => writer.#messages.retract(event, view),
     'tool-start': (writer, event, view) => {
@@ -80,13 +76,8 @@ export class TurnWriter {
     },
     'tool-progress': (writer, event) => writer.#tools.progress(event),
     'tool-end': (writer, event, view) => writer.#tools.end(event, view),
-    'terminal-output': null,
-    directive: null,
-    plan: null,
     usage: (writer, event) => writer.#count(event),
     notice: (writer, event) => writer.#notice(event),
-    ask: null,
-    'ask-settled': null,
     foreign: (writer, { protocol, frame }) => {
       if (protocol === PROTOCOL) writer.#lines.send(oneLine(frame))
       else writer.#lines.drop('foreign', protocol)

@@ -2,6 +2,7 @@ import {
   dropped,
   type EventTable,
   isAnswer,
+  unwritten,
   weakened,
   wellFormed,
   writeEvent,
@@ -22,6 +23,7 @@ export class SentinelWriter extends AnswerWriter {
 
   static readonly #events: EventTable<SentinelWriter> = {
     ...UNSHOWN,
+    ...unwritten('reasoning-delta', 'usage', 'ask', 'ask-settled'),
     'turn-accepted': (writer, { session }) => {
       writer.#session = session
     },
@@ -31,14 +33,10 @@ export class SentinelWriter extends AnswerWriter {
     },
     'message-start': (writer, event) => writer.startMessage(event),
     'text-delta': (writer, event, view) => writer.delta(event, view),
-    'reasoning-delta': null,
     'message-end': (writer, event, view) => {
       if (writer.endMessage(event, view) && event.revised) writer.report(weakened('message-end', 'text', 'policy'))
     },
     'message-retract': (writer, event, view) => writer.retract(event, view),
-    usage: null,
-    ask: null,
-    'ask-settled': null,
   }
 
   constructor(form: 'whole' | 'stream', ports: FrontPorts, exchange: Id) {
