@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { wordTable } from '../../../src/codec-kit/index.ts'
+import { wireId, wordTable } from '../../../src/codec-kit/index.ts'
 import type { Ext, Item } from '../../../src/model/index.ts'
-import * as schema from '../schema.ts'
 import { unknownExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
@@ -15,16 +14,18 @@ export interface Reader {
   read(turn: TurnDecoder, value: Record<string, unknown>, line: string): 'read' | 'misfit' | 'stray'
 }
 
-type Loose = v.GenericSchema & { entries: Record<string, unknown> }
+type Event<E extends v.ObjectEntries> = v.InferOutput<v.LooseObjectSchema<E, undefined>>
 
-function reader<S extends Loose>(
-  shape: S,
+/** The reader of an event with these members; unknown ones are kept as raw JSON. */
+function reader<const E extends v.ObjectEntries>(
+  members: E,
   item: Item,
   // false: the event refers to something that does not exist.
-  handle: (turn: TurnDecoder, message: v.InferOutput<S>, ext: Ext | undefined, line: string) => unknown,
+  handle: (turn: TurnDecoder, event: Event<E>, ext: Ext | undefined, line: string) => unknown,
   starts = true,
 ): Reader {
-  const known = new Set(['type', ...Object.keys(shape.entries)])
+  const shape = v.looseObject(members)
+  const known = new Set(['type', ...Object.keys(members)])
   return {
     item,
     starts,
@@ -32,47 +33,63 @@ function reader<S extends Loose>(
       const { success, output } = v.safeParse(shape, value)
       if (!success) return 'misfit'
       const ext = unknownExt(line, value, known)
-      return handle(turn, output as v.InferOutput<S>, ext, line) === false ? 'stray' : 'read'
+      return handle(turn, output, ext, line) === false ? 'stray' : 'read'
     },
   }
 }
 
+const text = v.string()
+/** Content, which is read from its raw text. */
+const content = v.nullish(v.array(v.looseObject({})))
+const anything = v.optional(v.unknown())
+/** Tokens and cost, of which each is read by itself. */
+const counts = { input: anything, output: anything, cache_read: anything, cache_write: anything, cost_usd: anything }
+
 /** The readers of all events that belong to a prompt or compact. `text_delta` comes here only with an odd shape. */
 export const READERS = wordTable<Reader>({
-  text_delta: reader(schema.TextDelta, 'text-delta', (turn, { delta }, ext) => turn.text(delta, ext)),
-  turn_start: reader(schema.TurnStart, 'step-start', (turn, { step }, ext) => turn.turnStart(step, ext)),
-  user_message: reader(schema.MessageEvent, 'message-end', (turn, _, ext, line) => turn.userMessage(line, ext)),
-  assistant_start: reader(schema.Bare, 'message-start', (turn, _, ext) => turn.assistantStart(ext)),
-  assistant_message: reader(schema.MessageEvent, 'message-end', (turn, _, ext, line) =>
-    turn.assistantMessage(line, ext),
+  text_delta: reader({ delta: text }, 'text-delta', (turn, { delta }, ext) => turn.text(delta, ext)),
+  turn_start: reader({ step: v.pipe(v.number(), v.finite()) }, 'step-start', (turn, { step }, ext) =>
+    turn.turnStart(step, ext),
   ),
-  tool_use_start: reader(schema.ToolUseStart, 'tool-start', (turn, { id, name }, ext) =>
+  user_message: reader({ content }, 'message-end', (turn, _, ext, line) => turn.userMessage(line, ext)),
+  assistant_start: reader({}, 'message-start', (turn, _, ext) => turn.assistantStart(ext)),
+  assistant_message: reader({ content }, 'message-end', (turn, _, ext, line) => turn.assistantMessage(line, ext)),
+  tool_use_start: reader({ id: wireId, name: text }, 'tool-start', (turn, { id, name }, ext) =>
     turn.toolUseStart(id, name, ext),
   ),
-  tool_use_args: reader(schema.ToolUseArgs, 'tool-args-delta', (turn, { id, delta }, ext) =>
+  tool_use_args: reader({ id: wireId, delta: text }, 'tool-args-delta', (turn, { id, delta }, ext) =>
     turn.toolUseArgs(id, delta, ext),
   ),
   // The model has no event for it: fronts end the arguments of a call when the whole call comes.
-  tool_use_end: reader(schema.ToolUseEnd, 'tool-args-delta', () => true),
-  tool_call: reader(schema.ToolCall, 'tool-call', (turn, { id, name }, ext, line) =>
+  tool_use_end: reader({ id: wireId }, 'tool-args-delta', () => true),
+  // The arguments are sliced from the raw text.
+  tool_call: reader({ id: wireId, name: text, args: anything }, 'tool-call', (turn, { id, name }, ext, line) =>
     turn.toolCall(id, name, line, ext),
   ),
-  tool_progress: reader(schema.ToolProgress, 'tool-progress', (turn, { id, text }, ext) =>
+  tool_progress: reader({ id: wireId, text }, 'tool-progress', (turn, { id, text }, ext) =>
     turn.toolProgress(id, text, ext),
   ),
-  tool_result: reader(schema.ToolResult, 'tool-end', (turn, message, ext, line) =>
-    turn.toolResult(message.id, message.is_error === true, line, ext),
+  tool_result: reader({ id: wireId, is_error: v.nullish(v.boolean()), content }, 'tool-end', (turn, event, ext, line) =>
+    turn.toolResult(event.id, event.is_error === true, line, ext),
   ),
-  usage: reader(schema.UsageEvent, 'usage', (turn, event, ext) => turn.usage(event, ext)),
-  turn_end: reader(schema.TurnEnd, 'step-end', (turn, { stop, error }, ext) =>
+  // `reasoning` came with newer versions.
+  usage: reader({ ...counts, reasoning: anything }, 'usage', (turn, event, ext) => turn.usage(event, ext)),
+  turn_end: reader({ stop: v.nullish(text) }, 'step-end', (turn, { stop, error }, ext) =>
     turn.turnEnd(stop ?? 'end', typeof error === 'string' ? error : undefined, ext),
   ),
-  error: reader(schema.ErrorEvent, 'turn-end', (turn, { message }, ext) => turn.error(message, ext), false),
+  // One without words is a failure all the same.
+  error: reader(
+    { message: v.fallback(text, 'The agent did not say what went wrong.') },
+    'turn-end',
+    (turn, { message }, ext) => turn.error(message, ext),
+    false,
+  ),
+  // It is the end of a compaction, whatever it says of it.
   compact_done: reader(
-    schema.CompactDone,
+    { summary: v.fallback(text, '') },
     'turn-end',
     (turn, { summary }, ext) => turn.compactDone(summary, ext),
     false,
   ),
-  done: reader(schema.Bare, 'turn-end', (turn, _, ext) => turn.finish(ext), false),
+  done: reader({}, 'turn-end', (turn, _, ext) => turn.finish(ext), false),
 })

@@ -1,7 +1,5 @@
-import * as v from 'valibot'
 import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { AgentEvent, Id } from '../../../src/model/index.ts'
-import { Display, Notify } from '../schema.ts'
 import { unknownExt } from '../wire.ts'
 
 const NOTIFY = new Set(['type', 'message'])
@@ -13,15 +11,12 @@ const SEVERITIES = wordTable<'warning' | 'error'>({ warn: 'warning', warning: 'w
  * shape. The extension's name and its own level ride in `ext`. Both may come while no prompt runs.
  */
 export function noticeOf(turn: Id | null, value: Record<string, unknown>, line: string): AgentEvent | undefined {
-  if (value['type'] === 'ext_display') {
-    if (!v.is(Display, value)) return undefined
-    const ext = unknownExt(line, value, DISPLAY)
-    return { turn, type: 'notice', severity: 'info', code: 'ext-display', text: value.text, ...(ext && { ext }) }
-  }
-  if (!v.is(Notify, value)) return undefined
-  const severity = SEVERITIES.get(value['level']) ?? 'info'
-  const ext = unknownExt(line, value, NOTIFY)
-  return { turn, type: 'notice', severity, code: 'ext-notify', text: value.message, ...(ext && { ext }) }
+  const display = value['type'] === 'ext_display'
+  const text = value[display ? 'text' : 'message']
+  if (typeof text !== 'string') return undefined
+  const severity = display ? 'info' : (SEVERITIES.get(value['level']) ?? 'info')
+  const ext = unknownExt(line, value, display ? DISPLAY : NOTIFY)
+  return { turn, type: 'notice', severity, code: display ? 'ext-display' : 'ext-notify', text, ...(ext && { ext }) }
 }
 
 /** An `error` that no prompt owns. */

@@ -1,5 +1,5 @@
 import { type Report, readCounts } from '../../../src/codec-kit/index.ts'
-import type { Usage } from '../../../src/model/index.ts'
+import { addUsage, type Usage } from '../../../src/model/index.ts'
 
 const NAMES: Readonly<Record<Exclude<keyof Usage, 'total'>, string>> = {
   input: 'input',
@@ -17,25 +17,17 @@ export function usageOf(event: unknown, report: Report): Usage {
 
 /** The usage of a turn: the sum over its model calls. Counts that no call reported stay absent. */
 export class UsageSum {
-  readonly #total: Usage = {}
-  #known = false
+  #total: Usage | undefined
   #gaps = false
 
   /** Adds one call; `undefined` is a call whose usage is unknown. */
   add(usage: Usage | undefined): void {
-    if (usage === undefined) {
-      this.#gaps = true
-      return
-    }
-    this.#known = true
-    for (const key of Object.keys(usage) as (keyof Usage)[]) {
-      this.#total[key] = (this.#total[key] ?? 0) + usage[key]!
-    }
+    if (usage) this.#total = addUsage(this.#total ?? {}, usage)
+    else this.#gaps = true
   }
 
   /** The total, if any call reported its usage; an estimate (a lower bound) when another one did not. */
   get total(): { usage: Usage; estimated?: true } | undefined {
-    if (!this.#known) return undefined
-    return { usage: { ...this.#total }, ...(this.#gaps && { estimated: true as const }) }
+    return this.#total && { usage: this.#total, ...(this.#gaps && { estimated: true }) }
   }
 }

@@ -1,25 +1,9 @@
-import { messageLine, wordTable } from '../../../src/codec-kit/index.ts'
+import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
-import {
-  type Command,
-  type Ext,
-  type Fault,
-  type Id,
-  type JsonText,
-  type LinkEvent,
-  type Loss,
-  type Members,
-  type QueryWhat,
-  quote,
-} from '../../../src/model/index.ts'
+import type { Command, Ext, Id, JsonText, LinkEvent, Loss, QueryWhat } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
+import { type Request, refusal, success } from './lines.ts'
 import { type ReplyWriter, writeMessages, writeModels, writeState } from './replies.ts'
-
-/** The members that a response repeats: the client's command and its id. */
-export interface Request {
-  command: string
-  id: string | undefined
-}
 
 /** A command to the gateway, without its addresses. */
 type Question = { type: 'query'; what: QueryWhat } | { type: 'session-clear' } | { type: 'config-set'; model: string }
@@ -94,20 +78,4 @@ export class FrontAsks {
     // The agent's own words, when it speaks this protocol.
     this.#ports.send(success(asked.request, ownExt(reply.ext) ?? written()))
   }
-}
-
-function head({ command, id }: Request): Members {
-  return { type: '"response"', id: quote(id), command: quote(command) }
-}
-
-/** A response that the command was done. */
-export function success(request: Request, data: JsonText | undefined): string {
-  return messageLine({ ...head(request), success: 'true', data })
-}
-
-/** A response that it was not. */
-export function refusal(request: Request, reason: Fault): string {
-  // A client that only asks for models reads the list without looking at the success.
-  const data = request.command === 'get_models' ? '{"models":[]}' : undefined
-  return messageLine({ ...head(request), success: 'false', error: quote(reason.message), data })
 }

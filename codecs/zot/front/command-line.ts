@@ -1,7 +1,7 @@
 import { messageLine, unknownMembers, wordTable } from '../../../src/codec-kit/index.ts'
 import { type Ext, isRecord, type JsonText, parse } from '../../../src/model/index.ts'
 import { toExt } from '../wire.ts'
-import type { Request } from './asks.ts'
+import type { Request } from './lines.ts'
 
 /** A line of the client that names a command, parsed and raw. */
 export interface Line extends Request {

@@ -19,12 +19,11 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
-import { Access } from './access.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
-import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
-import { readPrompt, readSetModel } from './checks.ts'
+import { FrontAsks, QUERIES } from './asks.ts'
 import { commandExt, type Line, readLine } from './command-line.ts'
-import { noticeLine } from './lines.ts'
+import { noticeLine, type Request, refusal, success } from './lines.ts'
+import { readPrompt } from './prompt.ts'
 import { type Waiting, ZotQueue } from './queue.ts'
 import { modelTable, PROVIDER } from './replies.ts'
 
@@ -33,7 +32,7 @@ const VERSION = '0.0.0-turnpike'
 
 type RefusalCode = 'invalid-request' | 'unauthenticated' | 'overloaded'
 
-const NOBODY: Request = { command: '', id: undefined }
+const NOBODY: Request = { command: '' }
 
 /**
  * A client of `zot rpc`: on stdio for as long as the process lives, over HTTP for the lines of one body. Prompts and
@@ -45,7 +44,8 @@ export class ZotFront implements FrontLink {
   readonly #arguments: Arguments
   readonly #queue: ZotQueue
   readonly #asks: FrontAsks
-  readonly #access: Access
+  /** The client may send commands: no token is needed, or its `hello` has brought it. */
+  #granted: boolean
   #model: string | undefined
   /** The exit code once all is answered, if the process does not end by itself: 0 after a stop, 1 after an unreadable line. */
   #exitCode: number | undefined
@@ -60,7 +60,7 @@ export class ZotFront implements FrontLink {
     this.#context = context
     this.#ports = ports
     this.#arguments = readArguments(context.argv)
-    this.#access = new Access(context.transport === 'http' ? '' : (context.env[TOKEN_VARIABLE] ?? ''))
+    this.#granted = this.#token === ''
     this.#model = this.#arguments.options.model
     const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
     const session = named || this.#arguments.session || ports.newId()
@@ -90,7 +90,7 @@ export class ZotFront implements FrontLink {
     const line = readLine(frameText(frame))
     if (typeof line === 'string') this.#refuse(NOBODY, `malformed json: ${line}`)
     else if (line.command === 'hello') this.#hello(line)
-    else if (!this.#access.granted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
+    else if (!this.#granted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
     else this.#run(line)
   }
 
@@ -155,23 +155,21 @@ export class ZotFront implements FrontLink {
   }
 
   #hello(line: Line): void {
-    if (!this.#access.grant(line.value['token'])) {
+    if (this.#token !== '' && line.value['token'] !== this.#token) {
       this.#refuse(line, 'invalid token', 'unauthenticated')
       this.#ports.warn(`turnpike as zot: the token of hello is not that of ${TOKEN_VARIABLE}.`)
       this.#close(1)
       return
     }
+    this.#granted = true
     const names = `"provider":${quote(this.#provider)},"model":${quote(this.#model ?? '')}`
     this.#ports.send(success(line, `{"protocol_version":${PROTOCOL_VERSION},"version":"${VERSION}",${names}}`))
   }
 
   #prompt(line: Line): void {
-    const checked = readPrompt(line.value, line.json)
-    if ('wrong' in checked) this.#refuse(line, checked.wrong)
-    else {
-      const { input, images } = checked.ok
-      this.#enqueue({ command: 'prompt', id: line.id, input, ext: commandExt(line, images) }, line)
-    }
+    const read = readPrompt(line.value, line.json)
+    if (typeof read === 'string') this.#refuse(line, read)
+    else this.#enqueue({ command: 'prompt', id: line.id, input: read.input, ext: commandExt(line, read.images) }, line)
   }
 
   #clear(line: Line): void {
@@ -186,12 +184,11 @@ export class ZotFront implements FrontLink {
   }
 
   #setModel(line: Line): void {
-    const checked = readSetModel(line.value)
-    if ('wrong' in checked) {
-      this.#refuse(line, checked.wrong)
+    const { model } = line.value
+    if (typeof model !== 'string') {
+      this.#refuse(line, 'set_model: model must be a string')
       return
     }
-    const model = checked.ok
     const write = (): JsonText => {
       this.#model = model
       return `{"model":${quote(model)}}`
@@ -219,6 +216,11 @@ export class ZotFront implements FrontLink {
     if (reply.fault) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
     for (const text of modelTable(reply.data)) this.#ports.send(text)
     this.#close(reply.fault ? 1 : 0)
+  }
+
+  /** The token that a client must bring; empty where none is needed. */
+  get #token(): string {
+    return this.#context.transport === 'http' ? '' : (this.#context.env[TOKEN_VARIABLE] ?? '')
   }
 
   get #provider(): string {

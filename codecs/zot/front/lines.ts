@@ -1,6 +1,6 @@
-import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import { type Ext, type Id, type Item, type Loss, type Members, quote } from '../../../src/model/index.ts'
+import { type Ext, type Fault, type Id, type Item, type JsonText, type Loss, type Members, quote } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
 
 const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const
@@ -43,18 +43,32 @@ export class Lines {
 
 /** A notice as `ext_display` when an agent's extension said it so, else as `ext_notify`. */
 export function noticeLine(notice: { severity: keyof typeof LEVELS; code: string; text: string; ext?: Ext }): string {
-  const extension: Entry = ['extension', '"turnpike"']
-  if (notice.code === 'ext-display') {
-    return messageLine(
-      [['type', '"ext_display"'], extension, ['text', quote(notice.text)]],
-      ownExt(notice.ext),
-      NOTIFIED,
-    )
-  }
-  const level: Entry = ['level', quote(LEVELS[notice.severity])]
-  return messageLine(
-    [['type', '"ext_notify"'], extension, level, ['message', quote(notice.text)]],
-    ownExt(notice.ext),
-    NOTIFIED,
-  )
+  const [extension, text] = ['"turnpike"', quote(notice.text)]
+  const line: Members =
+    notice.code === 'ext-display'
+      ? { type: '"ext_display"', extension, text }
+      : { type: '"ext_notify"', extension, level: quote(LEVELS[notice.severity]), message: text }
+  return messageLine(line, ownExt(notice.ext), NOTIFIED)
+}
+
+/** The members that a response repeats: the client's command and its id. */
+export interface Request {
+  command: string
+  id?: string | undefined
+}
+
+function head({ command, id }: Request): Members {
+  return { type: '"response"', id: quote(id), command: quote(command) }
+}
+
+/** A response that the command was done. */
+export function success(request: Request, data: JsonText | undefined): string {
+  return messageLine({ ...head(request), success: 'true', data })
+}
+
+/** A response that it was not. */
+export function refusal(request: Request, reason: Fault): string {
+  // A client that only asks for models reads the list without looking at the success.
+  const data = request.command === 'get_models' ? '{"models":[]}' : undefined
+  return messageLine({ ...head(request), success: 'false', error: quote(reason.message), data })
 }

@@ -10,7 +10,7 @@ import {
 import type { Fault, Id, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { frontCapabilities } from '../capabilities.ts'
 import { type Arguments, readArguments } from './args.ts'
-import { startTurn } from './start.ts'
+import { type Prompt, startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
 import { UsageWriter } from './usage.ts'
 
@@ -75,14 +75,10 @@ export class PrintSession implements FrontLink {
     const { options, session = this.#ports.newId(), mode, appended } = this.#arguments
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
-    const input = [{ type: 'text', text: prompt }] as const
+    const asked: Prompt = { command: 'prompt', input: [{ type: 'text', text: prompt }] }
     this.#turn = turn
-    if (mode === 'json') {
-      const work = { command: 'prompt', id: undefined, exchange, input, alone: true } as const
-      this.#writer = new TurnWriter(this.#ports, work, new UsageWriter())
-    }
-    const started = { exchange, turn, session, command: 'prompt', input, options } as const
-    startTurn(this.#ports, started, appended, this.#writer ? EVENTS : TEXT)
+    if (mode === 'json') this.#writer = new TurnWriter(this.#ports, exchange, asked, new UsageWriter(), 'alone')
+    startTurn(this.#ports, { ...asked, exchange, turn, session, options }, appended, this.#writer ? EVENTS : TEXT)
   }
 
   #stop(): void {

@@ -1,7 +1,7 @@
 import { PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
-import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
-import { startTurn } from './start.ts'
+import type { Ext, Fault, Id, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import { type Prompt, startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
 import { UsageWriter } from './usage.ts'
 
@@ -16,14 +16,6 @@ interface Clear {
   command: 'clear'
   /** Sends the command. The queue goes on when it is answered. */
   ask(): void
-}
-
-/** A prompt or compact of the client, before it has a turn. */
-interface Prompt {
-  command: 'prompt' | 'compact'
-  id: string | undefined
-  input: readonly Part[]
-  ext: Ext | undefined
 }
 
 /** A command of the client that is carried out in its order. */
@@ -55,14 +47,8 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
   cancel(ext: Ext | undefined): void {
     const active = this.active
     if (!active) return
-    const exchange = this.#ports.newId()
-    this.#ports.command({
-      exchange,
-      session: { id: this.#client.session },
-      type: 'turn-cancel',
-      target: { turn: active.turn },
-      ...(ext && { ext }),
-    })
+    const command = { exchange: this.#ports.newId(), session: { id: this.#client.session }, ...(ext && { ext }) }
+    this.#ports.command({ ...command, type: 'turn-cancel', target: { turn: active.turn } })
   }
 
   /** Writes an event of the turn that runs. */
@@ -95,7 +81,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
     const { session, options, appended } = this.#client
-    this.start({ exchange, turn, writer: new TurnWriter(this.#ports, { ...prompt, exchange }, this.#usage) })
+    this.start({ exchange, turn, writer: new TurnWriter(this.#ports, exchange, prompt, this.#usage) })
     startTurn(this.#ports, { ...prompt, exchange, turn, session, options: options() }, appended, ANSWER)
   }
 }

@@ -5,7 +5,6 @@ import {
   type Fault,
   type Id,
   oneLine,
-  type Part,
   quote,
   type TurnEnd,
   type TurnEvent,
@@ -13,21 +12,12 @@ import {
 } from '../../../src/model/index.ts'
 import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
-import { Lines, noticeLine } from './lines.ts'
+import { Lines, noticeLine, success } from './lines.ts'
 import { MessageWriter } from './messages.ts'
+import type { Prompt } from './start.ts'
 import { StepWriter } from './steps.ts'
 import { ToolWriter } from './tools.ts'
 import type { UsageWriter } from './usage.ts'
-
-/** A prompt or compact of the client. `id` is its own. */
-export interface Work {
-  command: 'prompt' | 'compact'
-  id: string | undefined
-  exchange: Id
-  input: readonly Part[]
-  /** The turn is all that the program does: commands get no response, and an error is the last line. */
-  alone?: true
-}
 
 /** Notices that a reader of this wire knows by what they stand for. */
 const OWN_NOTICES: ReadonlySet<string> = new Set(['ext-display', 'ext-notify', 'agent-error', 'partial-answer'])
@@ -38,7 +28,8 @@ export class TurnWriter {
   readonly #tools: ToolWriter
   readonly #steps: StepWriter
   readonly #messages: MessageWriter
-  readonly #work: Work
+  readonly #prompt: Prompt
+  readonly #alone: boolean
   readonly #usage: UsageWriter
   #responded = false
   /** True once a single model call was counted. */
@@ -84,14 +75,16 @@ export class TurnWriter {
     },
   }
 
-  constructor(ports: FrontPorts, work: Work, usage: UsageWriter) {
-    this.#lines = new Lines(ports, work.exchange)
+  /** `alone`: the turn is all that the program does: commands get no response, and an error is the last line. */
+  constructor(ports: FrontPorts, exchange: Id, prompt: Prompt, usage: UsageWriter, alone?: 'alone') {
+    this.#lines = new Lines(ports, exchange)
     this.#tools = new ToolWriter(this.#lines)
-    this.#work = work
+    this.#prompt = prompt
     this.#usage = usage
     this.#steps = new StepWriter(this.#lines, this.#tools)
-    this.#messages = new MessageWriter(this.#lines, this.#tools, work.command === 'compact' ? undefined : work.input)
-    this.#responded = work.alone === true
+    this.#messages = new MessageWriter(this.#lines, this.#tools, prompt.command === 'compact' ? undefined : prompt.input)
+    this.#alone = alone !== undefined
+    this.#responded = this.#alone
   }
 
   /** Writes what an event of the turn is on this wire. */
@@ -112,13 +105,7 @@ export class TurnWriter {
   respond(): void {
     if (this.#responded) return
     this.#responded = true
-    const { id, command } = this.#work
-    this.#lines.write('response', {
-      id: quote(id),
-      command: quote(command),
-      success: 'true',
-      data: '{"started":true}',
-    })
+    this.#lines.send(success(this.#prompt, '{"started":true}'))
   }
 
   /** The command failed without a turn, or its turn cannot be followed any more. Nothing may follow. */
@@ -159,13 +146,13 @@ export class TurnWriter {
     this.#tools.closeDrafts()
     const said = end.fault?.ext
     if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
-    if (end.summary !== undefined && this.#work.command !== 'compact') this.#lines.drop('end.summary')
+    if (end.summary !== undefined && this.#prompt.command !== 'compact') this.#lines.drop('end.summary')
     if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.weaken('fault.code')
     if (end.outcome === 'failed') this.#lines.write('error', { message: quote(message) }, said)
-    else if (end.outcome === 'completed' && this.#work.command === 'compact') {
+    else if (end.outcome === 'completed' && this.#prompt.command === 'compact') {
       this.#lines.write('compact_done', { summary: quote(end.summary ?? text) })
     }
-    if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', {}, end.ext)
+    if (end.outcome !== 'failed' || !this.#alone) this.#lines.write('done', {}, end.ext)
   }
 }
 

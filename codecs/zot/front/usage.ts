@@ -1,5 +1,5 @@
 import { dropped, invented, messageLine, type Report } from '../../../src/codec-kit/index.ts'
-import { type Ext, object, parseObject, type Usage } from '../../../src/model/index.ts'
+import { addUsage, type Ext, object, parseObject, type Usage } from '../../../src/model/index.ts'
 import { ownExt, ownMember } from '../wire.ts'
 import { usageMembers } from './replies.ts'
 
@@ -7,7 +7,7 @@ const REPLACEABLE = new Set(['cumulative'])
 
 /** Writes `usage` messages of one wire, which has one running total. */
 export class UsageWriter {
-  readonly #total: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 }
+  #total: Usage = {}
 
   /**
    * A `usage` message; undefined when there is no token in it, since its readers take zeros for facts. `cumulative` is
@@ -21,9 +21,8 @@ export class UsageWriter {
     for (const field of ['input', 'output', 'costUsd'] as const) {
       if (usage[field] === undefined) report(invented(`usage.${field}`))
     }
-    for (const key of ['input', 'output', 'cacheRead', 'cacheWrite', 'costUsd'] as const) {
-      this.#total[key]! += usage[key] ?? 0
-    }
+    const { reasoning: _, ...counted } = usage
+    this.#total = addUsage(this.#total, counted)
     const entries = { type: '"usage"', ...usageMembers(usage), cumulative: object(usageMembers(this.#total)) }
     return messageLine(entries, ownExt(ext), usable(ext) ? REPLACEABLE : undefined)
   }

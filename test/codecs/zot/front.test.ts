@@ -227,6 +227,15 @@ describe('hello and its token', () => {
     expect(drive.sent).toHaveLength(1)
   })
 
+  test('a wrong one after the right one ends the process too', () => {
+    const drive = front({ env })
+    const said = ['s3cret', 'S3cret'].map((token, at) => ({ id: String(at), type: 'hello', token }))
+    drive.feed(...lines(...said))
+    expect(sentLines(drive)[0]).toMatchObject(hello)
+    expect(sentLines(drive).slice(1)).toEqual([refused('hello', 'invalid token', '1')])
+    expect(drive.exitCode).toBe(1)
+  })
+
   test('over HTTP the keys of the gateway do that', () => {
     const drive = front({ env, transport: 'http' })
     drive.feed('{"id":"1","type":"ping"}')
