@@ -3,8 +3,7 @@ import * as v from 'valibot'
 const NOT_BLANK = /\S/
 
 /** A field that must be a string with more than white space in it; missing, null and blank are one error. */
-function required(field: string, who: string) {
-  const message = `${who} requires non-empty ${field}`
+export function notBlank(message: string) {
   return v.pipe(v.nullish(v.string(message), ''), v.regex(NOT_BLANK, message))
 }
 
@@ -17,9 +16,9 @@ const milliseconds = 'timeout_ms must be a number of milliseconds, zero or more'
 
 /** A request to run a prompt. `protocol_version` and `type` are checked before. */
 export const runSchema = v.looseObject({
-  request_id: required('request_id', 'run request'),
-  session_id: required('session_id', 'run request'),
-  prompt: required('prompt', 'run request'),
+  request_id: notBlank('run request requires non-empty request_id'),
+  session_id: notBlank('run request requires non-empty session_id'),
+  prompt: notBlank('run request requires non-empty prompt'),
   channel_id: optional('channel_id'),
   agent: optional('agent'),
   timeout_ms: v.nullish(v.pipe(v.number(milliseconds), v.finite(milliseconds), v.minValue(0, milliseconds))),

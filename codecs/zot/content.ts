@@ -84,12 +84,7 @@ function readImage(block: Block): Part {
 
 /** Writes parts as an array of content blocks; what has no block is reported. */
 export function writeContent(parts: readonly Part[], report: Report): JsonText {
-  const blocks: JsonText[] = []
-  for (const part of parts) {
-    const block = writeBlock(part, report)
-    if (block !== undefined) blocks.push(block)
-  }
-  return `[${blocks.join(',')}]`
+  return `[${parts.flatMap((part) => writeBlock(part, report) ?? []).join(',')}]`
 }
 
 /** The content of a message or a result of a tool: as the wire itself had it, where that is known, else from its parts. */
@@ -111,9 +106,7 @@ function writeBlock(part: Part, report: Report): JsonText | undefined {
       return textBlock(part.text)
     case 'image': {
       const bytes = part.bytes ?? (part.base64 === undefined ? undefined : base64Bytes(part.base64))
-      if (bytes === undefined) {
-        report(invented('part.image', 'bytes'))
-      }
+      if (bytes === undefined) report(invented('part.image', 'bytes'))
       for (const field of UNSHOWN) {
         if (part[field] !== undefined) report(weakened('part.image', field))
       }

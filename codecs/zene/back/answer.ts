@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { codeOfProviderText, type Report, readCounts, weakened } from '../../../src/codec-kit/index.ts'
+import { codeOfProviderText, keysOf, type Report, readCounts, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   beginningOf,
@@ -19,45 +19,35 @@ import { errorSchema, finalSchema, flatSchema } from '../schema.ts'
 import { haltReason, isBlank, isPlaceholder } from '../text.ts'
 import { toExt } from '../wire.ts'
 
-/** The agent's end of a run, in either shape. */
+/** The agent's end of a run, in either shape: a success has no fault. */
 export interface AgentAnswer {
-  /** Undefined for a success. */
   fault: Fault | undefined
   text: string
-  usage: Usage | undefined
-  estimated: boolean
-  ext: Ext | undefined
+  usage?: Usage | undefined
+  estimated?: boolean
+  ext?: Ext | undefined
 }
 
+const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
+
+const HEAD_KEYS = ['protocol_version', 'type', 'request_id', 'session_id', 'ts_ms', 'latency_ms', 'replayed'] as const
 /** Members of an answer in either shape. */
-const ANSWER_KEYS: ReadonlySet<string> = new Set([
-  'ok',
-  'request_id',
-  'session_id',
-  'text',
-  'error_code',
-  'error_message',
-  'usage',
-  'protocol_version',
-  'type',
-  'ts_ms',
-  'status',
-  'error',
-  'latency_ms',
-  'replayed',
-])
-const USAGE_KEYS: ReadonlySet<string> = new Set(['prompt_tokens', 'completion_tokens', 'total_tokens', 'estimated'])
+const ANSWER_KEYS: ReadonlySet<string> = new Set([...HEAD_KEYS, ...keysOf(flatSchema), ...keysOf(finalSchema)])
+const USAGE_KEYS: ReadonlySet<string> = new Set([...Object.values(COUNTS), 'estimated'])
 const ERROR_KEYS: ReadonlySet<string> = new Set(['code', 'message', 'retryable', 'http_status'])
 
 /** The longest message of an agent that is passed on, in UTF-16 units. */
 const MESSAGE_LENGTH = 1000
 
-const NO_ANSWER = 'The agent wrote an answer line that is not of Zene Host Protocol v1; check its version.'
+const NO_ANSWER = fault(
+  'protocol-violation',
+  'The agent wrote an answer line that is not of Zene Host Protocol v1; check its version.',
+)
 
 /** Reads a flat answer or a `final` line; a line that is no well-formed one is a protocol violation. */
 export function readAnswer(line: string, json: Record<string, unknown>, report: Report): AgentAnswer {
   const read = json['type'] === 'final' ? readFinal(line, json, report) : readFlat(json, report)
-  if (!read || (!read.fault && typeof read.text !== 'string')) return failure(fault('protocol-violation', NO_ANSWER))
+  if (!read || (!read.fault && typeof read.text !== 'string')) return { fault: NO_ANSWER, text: '' }
   const text = read.text ?? ''
   const pretended = read.fault ? undefined : pretence(text)
   return {
@@ -71,12 +61,7 @@ export function readAnswer(line: string, json: Record<string, unknown>, report: 
 /** Reads an `error` line. */
 export function readError(line: string, json: Record<string, unknown>, report: Report): AgentAnswer {
   const read = v.safeParse(errorSchema, json)
-  if (!read.success) return failure(fault('protocol-violation', NO_ANSWER))
-  return failure(faultOf(read.output.error, report, member(line, 'error')))
-}
-
-function failure(failed: Fault): AgentAnswer {
-  return { fault: failed, text: '', usage: undefined, estimated: false, ext: undefined }
+  return { fault: read.success ? faultOf(read.output.error, report, member(line, 'error')) : NO_ANSWER, text: '' }
 }
 
 interface Read {
@@ -111,11 +96,11 @@ interface AgentError {
 function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   const known = canonicalCode(error.code)
   if (!known) report(weakened('turn-end', 'error_code', 'unknown'))
-  const told = error.message ?? ''
+  const said = error.message ?? ''
   // Agents use INTERNAL for everything that the protocol has no code for, including failures of their provider.
-  const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')
+  const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(said) ?? 'internal')
   const ext = toExt(json && rest(json, ERROR_KEYS))
-  return fault(code, beginningOf(error.message ?? '', MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
+  return fault(code, beginningOf(said, MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
     ...(typeof error.retryable === 'boolean' && { retryable: error.retryable }),
     ...(ext && { ext }),
   })
@@ -144,8 +129,6 @@ function pretence(text: string): Fault | undefined {
   const code = codeOfProviderText(reason) ?? 'internal'
   return fault(code, HALTS[code] ?? 'The agent halted its plan at a task that failed; see its own log.')
 }
-
-const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
 
 /** The token counts. Zero is what the program says when it does not know. */
 function readUsage(json: unknown, report: Report): Pick<AgentAnswer, 'usage' | 'estimated'> {

@@ -19,7 +19,7 @@ import {
 import type { Options } from '../schema.ts'
 import { readAnswer } from './answer.ts'
 import { faultOfExit } from './exit.ts'
-import { cancelLine, closeLine, launch, pingLine, requestOf, runLine, sessionOf } from './request.ts'
+import { controlLine, launch, requestOf, runLine, sessionOf } from './request.ts'
 import { SelfTest } from './self-test.ts'
 import { ZeneTurn } from './turn.ts'
 
@@ -74,7 +74,7 @@ class ZeneBack implements BackLink {
 
   #open(): void {
     this.#ports.open(launch(true, this.#args))
-    this.#ports.send(pingLine(GREETING))
+    this.#ports.send(controlLine('ping', GREETING))
   }
 
   encode(command: Command): void {
@@ -83,7 +83,8 @@ class ZeneBack implements BackLink {
     else if (command.type === 'query') this.#selfTest = new SelfTest(this.#ports, command.exchange, this.#args)
     else if (command.type === 'session-close' && this.#stream) {
       const session = command.session?.bound ?? command.session?.id
-      if (session !== undefined) this.#ports.send(closeLine(this.#ports.newId(), session))
+      if (session === undefined) return
+      this.#ports.send(controlLine('session_close', this.#ports.newId(), { session_id: session }))
     }
   }
 
@@ -93,7 +94,10 @@ class ZeneBack implements BackLink {
     const plain = PLAIN_DELTA.exec(line)
     const json = plain ? undefined : parseObject(line)
     const request = plain ? plain[1] : json?.['request_id']
-    if (!this.#ready && request === GREETING) this.#greeted()
+    if (!this.#ready && request === GREETING) {
+      this.#ready = true
+      this.#ports.emit({ turn: null, type: 'agent-ready' })
+    }
     const turn = this.#turn
     if (json && this.#mayBeUnasked && !this.#over.has(scalarText(request)) && request !== 'unknown')
       this.#unasked(line, json)
@@ -153,11 +157,8 @@ class ZeneBack implements BackLink {
     const turn = this.#turn
     if (!turn || turn.cancelled) return
     turn.cancelled = true
-    if (this.#stream) this.#ports.send(cancelLine(this.#ports.newId(), turn.session, turn.request))
-  }
-
-  #greeted(): void {
-    this.#ready = true
-    this.#ports.emit({ turn: null, type: 'agent-ready' })
+    if (!this.#stream) return
+    const target = { session_id: turn.session, target_request_id: turn.request }
+    this.#ports.send(controlLine('cancel', this.#ports.newId(), target))
   }
 }

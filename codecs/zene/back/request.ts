@@ -35,9 +35,7 @@ export function launch(stream: boolean, configured: readonly string[] | undefine
 /** The session id to name: the agent's own, else the one that the gateway gives it, which is of the conversation too. */
 export function sessionOf(turn: Id, session: SessionRef | undefined, report: Report): string {
   if (session?.bound !== undefined) return session.bound
-  if (session?.conversation !== undefined) {
-    report(weakened('session.conversation', 'session_id'))
-  }
+  if (session?.conversation !== undefined) report(weakened('session.conversation', 'session_id'))
   const named = session?.id ?? session?.conversation
   if (named !== undefined) return named
   report(invented('session.id', 'session_id'))
@@ -80,21 +78,11 @@ function promptOf(start: TurnStart, report: Report): string {
   return withInstruction(wellFormed(systemPrompt, report, 'prompt'), prompt)
 }
 
-/** The `cancel` line of a running turn. */
-export function cancelLine(request: Id, session: string, target: string): string {
-  return lineOf('cancel', request, { session_id: session, target_request_id: target })
-}
-
-/** The `session_close` line. */
-export function closeLine(request: Id, session: string): string {
-  return lineOf('session_close', request, { session_id: session })
-}
-
-/** The `ping` line that a persistent process is greeted with. */
-export function pingLine(request: Id): string {
-  return lineOf('ping', request, {})
-}
-
-function lineOf(type: string, request: Id, members: Readonly<Record<string, string>>): string {
+/** A line that is no `run`, with the members that only its type has. */
+export function controlLine(
+  type: 'cancel' | 'session_close' | 'ping',
+  request: Id,
+  members: { session_id?: string; target_request_id?: string } = {},
+): string {
   return oneLine(JSON.stringify({ protocol_version: 1, type, request_id: request, ...members }))
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, isLineType, wellFormed } from '../../../src/codec-kit/index.ts'
+import { dropped, isLineType, keysOf, wellFormed } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -12,6 +12,7 @@ import {
   fault,
   type Id,
   isRecord,
+  type Loss,
   object,
   parse,
   quote,
@@ -21,8 +22,11 @@ import {
 } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
 import { emptyAnswer, failureOf } from '../front/ending.ts'
+import { JSON_TYPE } from '../front/start.ts'
 import { isBlank } from '../text.ts'
-import { KNOWN, respondSchema } from './schema.ts'
+import { respondSchema } from './schema.ts'
+
+const KNOWN = keysOf(respondSchema)
 
 /** clawrun gives up after 30 seconds, the body included: the turn must end before. */
 const TOTAL_MS = 28_000
@@ -56,8 +60,9 @@ class ClawrunFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     if (event.type !== 'turn-end') return
     const failed = failureOf(view) ?? (isBlank(view.text) ? emptyAnswer : undefined)
+    const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     if (failed) this.#fail(failed, exchange, view)
-    else this.#answer('text', this.#text(view, exchange))
+    else this.#answer('text', wellFormed(view.text, report, 'text'))
   }
 
   encodeFault(failed: Fault): void {
@@ -65,40 +70,27 @@ class ClawrunFront implements FrontLink {
   }
 
   #fail(failed: Fault, exchange: Id, view: TurnView): void {
-    if (view.text !== '') {
-      this.#ports.report(dropped('text-delta', 'text', 'policy'), exchange)
-    }
+    if (view.text !== '') this.#ports.report(dropped('text-delta', 'text', 'policy'), exchange)
     this.#ports.fault(failed, 'ends', exchange, statusOf(failed))
   }
 
   #start(request: v.InferOutput<typeof respondSchema>, body: string): void {
+    const { agent, prompt, session_id, channel_id, system_prompt: systemPrompt } = request
     const exchange = this.#ports.newId()
-    const turn = this.#ports.newId()
-    const systemPrompt = request.system_prompt
     this.#ports.command(
       {
         exchange,
         type: 'turn-start',
-        turn,
+        turn: this.#ports.newId(),
         task: 'prompt',
-        agent: request.agent,
-        input: [{ type: 'text', text: request.prompt }],
+        agent,
+        input: [{ type: 'text', text: prompt }],
         options: { totalMs: TOTAL_MS, ...(systemPrompt && !isBlank(systemPrompt) && { systemPrompt }) },
-        session: { id: request.session_id, channel: request.channel_id },
+        session: { id: session_id, channel: channel_id },
       },
-      {
-        form: 'whole',
-        framing: 'body',
-        headers: { 'content-type': 'application/json' },
-        onDisconnect: 'cancel',
-        asks: 'never',
-      },
+      { form: 'whole', framing: 'body', headers: JSON_TYPE, onDisconnect: 'cancel', asks: 'never' },
     )
     if (rest(body, KNOWN) !== undefined) this.#ports.report(dropped('ext'), exchange)
-  }
-
-  #text(view: TurnView, exchange: Id): string {
-    return wellFormed(view.text, (loss) => this.#ports.report(loss, exchange), 'text')
   }
 
   #refuse(message: string, http: number): void {

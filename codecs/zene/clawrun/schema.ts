@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { notBlank } from '../schema.ts'
 
 function required(field: string) {
-  const message = `${field} must be a string that is not blank`
-  return v.pipe(v.nullish(v.string(message), ''), v.regex(/\S/, message))
+  return notBlank(`${field} must be a string that is not blank`)
 }
 
 /** The body of `POST /v1/respond`. A blank system prompt counts as absent. */
@@ -13,6 +13,3 @@ export const respondSchema = v.looseObject({
   session_id: required('session_id'),
   system_prompt: v.nullish(v.string('system_prompt must be a string')),
 })
-
-/** Members that the model has a place for. */
-export const KNOWN: ReadonlySet<string> = new Set(['agent', 'prompt', 'channel_id', 'session_id', 'system_prompt'])

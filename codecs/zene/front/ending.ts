@@ -5,16 +5,16 @@ import {
   fault,
   type JsonText,
   type Loss,
+  type Members,
   member,
-  object,
+  quote,
   rest,
   type TurnView,
-  type Usage,
 } from '../../../src/model/index.ts'
 import { isBlank, isPlaceholder } from '../text.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
 import type { Shape } from './args.ts'
-import { type Ending, NO_USAGE } from './lines.ts'
+import { errorObject, head, shaped, statusOf, usageJson } from './lines.ts'
 import type { Ids } from './request.ts'
 
 /** The facts that the answer to an ended run needs. */
@@ -29,6 +29,9 @@ const USAGE = new Set(['usage'])
 
 /** The failure of a turn whose answer is blank, where a blank answer counts as missing. */
 export const emptyAnswer = fault('internal', 'the agent ended without an answer')
+
+/** Members of an event that this protocol has no place for. */
+export const lostExt: Loss = dropped('ext')
 
 /** The fault of a turn that did not complete; undefined when it did. */
 export function failureOf({ end }: TurnView): Fault | undefined {
@@ -45,28 +48,29 @@ export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
   return isPlaceholder(view.text) ? fault('internal', 'the agent ended without a result of its own') : undefined
 }
 
-/** The ending of a run from its view; what it cannot carry goes to `report`. */
-export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, report: Report): Ending {
+/**
+ * The answer to a run: flat, or a `final` line. A cancelled run's `final` has no error. What the answer cannot carry goes
+ * to `report`.
+ */
+export function finalLine(run: Ended, view: TurnView, failed: Fault | undefined, report: Report): string {
   const text = failed ? '' : wellFormed(view.text, report, 'text')
   if (failed && view.text !== '') report(dropped('text-delta', 'text', 'policy'))
   if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)
   if (view.end?.ext && view.end.ext.protocol !== PROTOCOL) report(lostExt)
   const ext = ownExt(view.end?.ext)
-  const usage = usageOf(view, run.promptLength, text, failed, report)
-  return {
-    ids: run.ids,
-    text,
-    usage: append(usage, ext && member(ext, 'usage')),
-    ...(failed && { fault: failed }),
-    at: view.at,
-    latency: view.at - view.startedAt,
-    replayed: run.replayed,
-    ...(ext && { ext: rest(ext, USAGE) }),
+  const usage = append(usageOf(view, run.promptLength, text, failed, report), ext && member(ext, 'usage'))
+  const status = statusOf(failed)
+  const protocol: Members = {
+    ...head('final', run.ids, view.at),
+    status: quote(status),
+    text: quote(text),
+    usage,
+    error: failed && status !== 'CANCELED' ? errorObject(failed) : 'null',
+    latency_ms: String(view.at - view.startedAt),
+    replayed: run.replayed ? 'true' : undefined,
   }
+  return append(shaped(run.shape, run.ids, text, usage, failed, protocol), ext && rest(ext, USAGE))
 }
-
-/** Members of an event that this protocol has no place for. */
-export const lostExt: Loss = dropped('ext')
 
 /** The `usage` object. A success must name at least one token: what the agent did not count is estimated and says so. */
 function usageOf(
@@ -76,37 +80,16 @@ function usageOf(
   failed: Fault | undefined,
   report: Report,
 ): JsonText {
-  const known = counted(view.usage)
-  if (known.total > 0) return usageJson(known, view.usageEstimated)
-  if (failed) return NO_USAGE
+  const [input, output] = [tokens(view.usage?.input), tokens(view.usage?.output)]
+  const total = tokens(view.usage?.total) || input + output
+  if (total > 0) return usageJson(input, output, total, view.usageEstimated)
+  if (failed) return usageJson(0, 0, 0)
   report(invented('usage.total', 'total_tokens'))
-  const input = Math.ceil(promptLength / 4)
-  const output = Math.ceil(text.length / 4)
-  return usageJson({ input, output, total: Math.max(1, input + output) }, true)
-}
-
-interface Counts {
-  input: number
-  output: number
-  total: number
-}
-
-function counted(usage: Usage | undefined): Counts {
-  const input = tokens(usage?.input)
-  const output = tokens(usage?.output)
-  return { input, output, total: tokens(usage?.total) || input + output }
+  const [asked, answered] = [Math.ceil(promptLength / 4), Math.ceil(text.length / 4)]
+  return usageJson(asked, answered, Math.max(1, asked + answered), true)
 }
 
 /** Clients read token counts as unsigned integers. */
 function tokens(count = 0): number {
   return Math.min(Math.max(0, Math.round(count)), Number.MAX_SAFE_INTEGER)
-}
-
-function usageJson({ input, output, total }: Counts, estimated: boolean): JsonText {
-  return object({
-    prompt_tokens: String(input),
-    completion_tokens: String(output),
-    total_tokens: String(total),
-    estimated: estimated ? 'true' : undefined,
-  })
 }

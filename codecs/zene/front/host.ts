@@ -8,6 +8,7 @@ import {
   frameText,
 } from '../../../src/contract/index.ts'
 import {
+  type Command,
   type Fault,
   fault,
   type Id,
@@ -17,7 +18,6 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { safeMessage } from '../errors.ts'
-import { acceptsLines } from '../http.ts'
 import { Admission } from './admission.ts'
 import { type Mode, wholeNumber } from './args.ts'
 import { ackLine, errorLine } from './lines.ts'
@@ -128,9 +128,8 @@ export class HostFront implements FrontLink {
           this.#settle(EXIT.answered)
           return
         }
-        const exchange = this.#ask({ ids })
-        const session = { id: request.session }
-        this.#ports.command({ exchange, type: 'session-close', session }, answerOf(this.#form.http, false, false))
+        const exchange = this.#ports.newId()
+        this.#ask({ ids }, { exchange, type: 'session-close', session: { id: request.session } })
       }
     }
   }
@@ -190,10 +189,9 @@ export class HostFront implements FrontLink {
 
   /** A single request cannot have a run of its own to cancel: the gateway may know it. */
   #cancelElsewhere(ids: Ids, target: string): void {
-    const exchange = this.#ask({ ids, target })
     const session = ids.session === undefined ? {} : { session: { id: ids.session } }
-    const command = { exchange, ...session, type: 'turn-cancel', target: { request: target } } as const
-    this.#ports.command(command, answerOf(this.#form.http, false, false))
+    const exchange = this.#ports.newId()
+    this.#ask({ ids, target }, { exchange, ...session, type: 'turn-cancel', target: { request: target } })
   }
 
   /** The command of this exchange, which has its answer now. */
@@ -203,10 +201,9 @@ export class HostFront implements FrontLink {
     return asked
   }
 
-  #ask(asked: Asked): Id {
-    const exchange = this.#ports.newId()
-    this.#asked.set(exchange, asked)
-    return exchange
+  #ask(asked: Asked, command: Command): void {
+    this.#asked.set(command.exchange, asked)
+    this.#ports.command(command, answerOf(this.#form.http, false, false))
   }
 
   /** The ids are not known to the engine: they wait here until it hands the fault back. */
@@ -227,6 +224,11 @@ export class HostFront implements FrontLink {
   #now(): number {
     return this.#ports.now?.() ?? this.#at
   }
+}
+
+/** True when the client asks for an answer of lines. */
+function acceptsLines(accept: string | undefined): boolean {
+  return accept !== undefined && /(^|,)\s*application\/x-ndjson\s*(;|,|$)/i.test(accept)
 }
 
 function cancelLine(ids: Ids, at: number, target: string): string {

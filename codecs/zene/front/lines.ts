@@ -4,23 +4,8 @@ import { ownExt } from '../wire.ts'
 import type { Shape } from './args.ts'
 import type { Ids } from './request.ts'
 
-/** The end of a run, ready to be written. `at` and `latency` are milliseconds; `ext` holds members of the agent's own answer. */
-export interface Ending {
-  ids: Ids
-  text: string
-  usage: JsonText
-  fault?: Fault
-  at: number
-  latency: number
-  replayed: boolean
-  ext?: JsonText
-}
-
-/** The usage of an answer without counts. */
-export const NO_USAGE: JsonText = '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}'
-
 /** The members that every line of the protocol shape begins with. */
-function head(type: string, { request, session }: Ids, at: number): Members {
+export function head(type: string, { request, session }: Ids, at: number): Members {
   return {
     protocol_version: '1',
     type: quote(type),
@@ -53,7 +38,7 @@ export function relayedEvent(frame: string, start: string, at: number, seq: numb
 }
 
 /** The `error` object of the protocol shape. */
-function errorObject(fault: Fault): JsonText {
+export function errorObject(fault: Fault): JsonText {
   const { code, http } = errors[fault.code]
   const json = object({
     code: quote(code),
@@ -64,28 +49,44 @@ function errorObject(fault: Fault): JsonText {
   return append(json, ownExt(fault.ext))
 }
 
-/** The flat answer of the text's section "Response Schema": always text, `""` on errors. */
-function flat(ids: Ids, text: string, usage: JsonText, fault: Fault | undefined): Members {
-  return {
+/** The `usage` object. */
+export function usageJson(input: number, output: number, total: number, estimated = false): JsonText {
+  return object({
+    prompt_tokens: String(input),
+    completion_tokens: String(output),
+    total_tokens: String(total),
+    estimated: estimated ? 'true' : undefined,
+  })
+}
+
+/**
+ * An answer in the client's shape: `protocol`, the flat answer of the text's section "Response Schema" (always with a
+ * text, `""` on errors), or both.
+ */
+export function shaped(
+  shape: Shape,
+  ids: Ids,
+  text: string,
+  usage: JsonText,
+  fault: Fault | undefined,
+  protocol: Members,
+): JsonText {
+  if (shape === 'protocol') return object(protocol)
+  const flat: Members = {
     ok: String(fault === undefined),
     request_id: quote(ids.request),
     session_id: quote(ids.session ?? ''),
-    text: quote(fault ? '' : text),
+    text: quote(text),
     error_code: fault ? quote(errors[fault.code].code) : 'null',
     error_message: fault ? quote(safeMessage(fault)) : 'null',
     usage,
   }
-}
-
-function shaped(shape: Shape, plain: Members, protocol: Members): JsonText {
-  if (shape === 'flat') return object(plain)
-  return object(shape === 'protocol' ? protocol : { ...protocol, ...plain })
+  return object(shape === 'flat' ? flat : { ...protocol, ...flat })
 }
 
 /** The answer to a request that never ran: flat, or an `error` line. */
 export function errorLine(shape: Shape, ids: Ids, fault: Fault, at: number): string {
-  const protocol = { ...head('error', ids, at), error: errorObject(fault) }
-  return shaped(shape, flat(ids, '', NO_USAGE, fault), protocol)
+  return shaped(shape, ids, '', usageJson(0, 0, 0), fault, { ...head('error', ids, at), error: errorObject(fault) })
 }
 
 /** The `status` of a `final` line. */
@@ -93,20 +94,4 @@ export function statusOf(fault: Fault | undefined): string {
   if (!fault) return 'OK'
   if (fault.code === 'timeout') return 'TIMEOUT'
   return fault.code === 'cancelled' ? 'CANCELED' : 'ERROR'
-}
-
-/** The answer to a run: flat, or a `final` line. A cancelled run's `final` has no error. */
-export function finalLine(shape: Shape, ending: Ending): string {
-  const { ids, text, usage, fault, at, latency, replayed, ext } = ending
-  const status = statusOf(fault)
-  const protocol: Members = {
-    ...head('final', ids, at),
-    status: quote(status),
-    text: quote(fault ? '' : text),
-    usage,
-    error: fault && status !== 'CANCELED' ? errorObject(fault) : 'null',
-    latency_ms: String(latency),
-    replayed: replayed ? 'true' : undefined,
-  }
-  return append(shaped(shape, flat(ids, text, usage, fault), protocol), ext)
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import { type Ext, type Fault, fault, isRecord, member, members, parse } from '../../../src/model/index.ts'
 import { cancelSchema, closeSchema, runSchema } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
@@ -15,15 +16,9 @@ export const NO_IDS: Ids = { request: 'unknown', session: undefined }
 /** A request to run a prompt. `sentAt` is the client's own time stamp, `ext` what Zene has no name for. */
 export interface RunRequest {
   type: 'run'
-  session: string
-  prompt: string
-  channel?: string
-  agent?: string
-  totalMs: number
-  key?: string
-  stream?: boolean
-  sentAt?: number
-  ext?: Ext | undefined
+  run: v.InferOutput<typeof runSchema>
+  sentAt: number | undefined
+  ext: Ext | undefined
 }
 
 /** A request of any type. */
@@ -39,22 +34,8 @@ export type Reading = { ids: Ids } & (
   | { request?: undefined; fault: Fault; unreadable: boolean }
 )
 
-/** The limit of a run that names none, in milliseconds. */
-const DEFAULT_TOTAL_MS = 120_000
-
 /** Members of a run that the model has a place for. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'protocol_version',
-  'type',
-  'request_id',
-  'session_id',
-  'prompt',
-  'channel_id',
-  'agent',
-  'timeout_ms',
-  'idempotency_key',
-  'stream',
-])
+const KNOWN: ReadonlySet<string> = new Set(['protocol_version', 'type', ...keysOf(runSchema)])
 
 /** Named by the protocol, without a meaning here: null is no loss. */
 const IDLE: ReadonlySet<string> = new Set(['ts_ms', 'metadata', 'target_request_id', 'cancel_request_id'])
@@ -95,23 +76,11 @@ export function readRequest(line: string): Reading {
 }
 
 function readRun(line: string, json: Record<string, unknown>, ids: Ids): Reading {
-  const read = v.safeParse(runSchema, json)
-  if (!read.success) return refused(ids, read.issues)
-  const { session_id, prompt, channel_id, agent, timeout_ms, idempotency_key, stream } = read.output
-  const request: RunRequest = {
-    type: 'run',
-    session: session_id,
-    prompt,
-    totalMs: timeout_ms == null ? DEFAULT_TOTAL_MS : Math.floor(timeout_ms),
-  }
-  if (channel_id) request.channel = channel_id
-  if (agent) request.agent = agent
-  if (idempotency_key && /\S/.test(idempotency_key)) request.key = idempotency_key
-  if (stream != null) request.stream = stream
-  if (Number.isSafeInteger(json['ts_ms'])) request.sentAt = json['ts_ms'] as number
+  const { success, output: run, issues } = v.safeParse(runSchema, json)
+  if (!success) return refused(ids, issues)
+  const sentAt = Number.isSafeInteger(json['ts_ms']) ? (json['ts_ms'] as number) : undefined
   const extra = members(line).filter(([key, value]) => !KNOWN.has(key) && !(IDLE.has(key) && value === 'null'))
-  request.ext = entriesExt(extra)
-  return { ids, request }
+  return { ids, request: { type: 'run', run, sentAt, ext: entriesExt(extra) } }
 }
 
 function refused(ids: Ids, issues: readonly { message: string }[]): Reading {

@@ -2,8 +2,8 @@ import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type EventOf, type Fault, type Id, quote, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
 import type { Admission, Admitted } from './admission.ts'
 import type { Shape } from './args.ts'
-import { type Ended, endingOf, faultOf, lostExt } from './ending.ts'
-import { ackLine, finalLine } from './lines.ts'
+import { type Ended, faultOf, finalLine, lostExt } from './ending.ts'
+import { ackLine } from './lines.ts'
 import { type Ids, NO_IDS, type RunRequest } from './request.ts'
 import { RunStream } from './run.ts'
 import { answerOf, startCommand } from './start.ts'
@@ -61,17 +61,17 @@ export class Runs {
   /** Starts a run; returns why it is refused. */
   start(ids: Ids, request: RunRequest): Fault | undefined {
     const form = this.#form
-    const { key } = request
-    const unit = key === undefined ? undefined : JSON.stringify([request.session, key])
+    const { session_id, idempotency_key, prompt, stream } = request.run
+    const key = idempotency_key?.trim() ? idempotency_key : undefined
+    const unit = key === undefined ? undefined : JSON.stringify([session_id, key])
     const admitted = this.#admission.admit(ids.request, unit, [...this.#runs.values()])
     if ('code' in admitted) return admitted
-    if (form.http && request.stream === true) {
+    if (form.http && stream === true) {
       form.lines = true
       form.shape = 'protocol'
     }
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
-    const deltas = request.stream !== false
     this.#runs.set(exchange, {
       ids,
       exchange,
@@ -79,13 +79,13 @@ export class Runs {
       unit,
       free: admitted.free,
       shape: form.shape,
-      promptLength: request.prompt.length,
+      promptLength: prompt.length,
       replayed: false,
-      stream: form.lines ? new RunStream(this.#ports, exchange, ids, deltas, request.sentAt) : undefined,
+      stream: form.lines ? new RunStream(this.#ports, exchange, ids, stream !== false, request.sentAt) : undefined,
     })
     const once = key === undefined ? undefined : this.#admission.once(key, unit!)
     const answer = answerOf(form.http, form.lines, key !== undefined)
-    this.#ports.command(startCommand(exchange, turn, ids, request, once), answer)
+    this.#ports.command(startCommand(exchange, turn, request, once), answer)
     return undefined
   }
 
@@ -140,8 +140,7 @@ export class Runs {
   }
 
   #answer(run: Run, view: TurnView, failed: Fault | undefined): void {
-    const ending = endingOf(run, view, failed, (loss) => this.#ports.report(loss, run.exchange))
-    this.#ports.send(finalLine(run.shape, ending))
+    this.#ports.send(finalLine(run, view, failed, (loss) => this.#ports.report(loss, run.exchange)))
     this.#runs.delete(run.exchange)
     if (run.unit !== undefined) this.#admission.remember(run.unit)
   }

@@ -1,5 +1,5 @@
 import type { FrontLink, FrontPorts } from '../../../src/contract/index.ts'
-import { type Fault, fault, type LinkEvent, object, parseObject, quote } from '../../../src/model/index.ts'
+import { type Fault, fault, type LinkEvent, oneLine, parseObject } from '../../../src/model/index.ts'
 import { safeMessage } from '../errors.ts'
 
 /** `zene self-test`: asks the gateway for its health, prints one report and exits 0 when ready, 3 when not. */
@@ -35,20 +35,16 @@ export class SelfTest implements FrontLink {
   #print(failed: Fault | undefined): void {
     if (this.#done) return
     this.#done = true
-    const check = object({
-      role: quote('gateway'),
-      ok: String(!failed),
-      error: failed ? quote(safeMessage(failed)) : 'null',
-    })
-    const report = object({
-      ok: String(!failed),
-      status: failed ? '"FAIL"' : '"PASS"',
-      missing_required_env: '[]',
-      checks: `[${check}]`,
-      provider_probe_results: '[]',
-    })
-    this.#ports.send(report)
-    if (failed) this.#ports.warn(safeMessage(failed))
+    const error = failed ? safeMessage(failed) : null
+    const report = {
+      ok: !failed,
+      status: failed ? 'FAIL' : 'PASS',
+      missing_required_env: [],
+      checks: [{ role: 'gateway', ok: !failed, error }],
+      provider_probe_results: [],
+    }
+    this.#ports.send(oneLine(JSON.stringify(report)))
+    if (error !== null) this.#ports.warn(error)
     this.#ports.close(failed ? 3 : 0)
   }
 }

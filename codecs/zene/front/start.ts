@@ -1,22 +1,31 @@
 import type { Answer } from '../../../src/contract/index.ts'
 import type { Command, Id, Once } from '../../../src/model/index.ts'
-import type { Ids, RunRequest } from './request.ts'
+import type { RunRequest } from './request.ts'
+
+/** The limit of a run that names none, in milliseconds. */
+const DEFAULT_TOTAL_MS = 120_000
 
 /** The canonical command of a run. */
-export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, once: Once | undefined): Command {
+export function startCommand(
+  exchange: Id,
+  turn: Id,
+  { run, sentAt, ext }: RunRequest,
+  once: Once | undefined,
+): Command {
+  const { request_id, session_id, channel_id, agent, prompt, stream, timeout_ms } = run
   return {
     exchange,
     type: 'turn-start',
     turn,
     task: 'prompt',
-    request: ids.request,
-    ...(run.agent !== undefined && { agent: run.agent }),
-    input: [{ type: 'text', text: run.prompt }],
-    options: { ...(run.stream !== undefined && { streaming: run.stream }), totalMs: run.totalMs },
+    request: request_id,
+    ...(agent && { agent }),
+    input: [{ type: 'text', text: prompt }],
+    options: { ...(stream != null && { streaming: stream }), totalMs: Math.floor(timeout_ms ?? DEFAULT_TOTAL_MS) },
     // The time at which a run was sent is not part of the request.
-    ...(once && { once: run.sentAt === undefined ? once : { ...once, incidental: ['ts_ms'] } }),
-    session: { id: run.session, ...(run.channel !== undefined && { channel: run.channel }) },
-    ...(run.ext && { ext: run.ext }),
+    ...(once && { once: sentAt === undefined ? once : { ...once, incidental: ['ts_ms'] } }),
+    session: { id: session_id, ...(channel_id && { channel: channel_id }) },
+    ...(ext && { ext }),
   }
 }
 
@@ -30,4 +39,5 @@ export function answerOf(http: boolean, lines: boolean, keyed: boolean): Answer 
   return { ...common, form: 'whole', framing: http ? 'body' : 'ndjson', ...(http && { headers: JSON_TYPE }) }
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
+/** The headers of an answer that is one body. */
+export const JSON_TYPE = { 'content-type': 'application/json' }

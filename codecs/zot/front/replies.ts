@@ -52,9 +52,7 @@ export const writeState: ReplyWriter = (data, { provider, model, report }) => {
 /** `get_messages`. */
 export const writeMessages: ReplyWriter = (data, { report }) => {
   const messages = (read<MessagesReply>(data).messages ?? []).map((message) => {
-    if (message.at === undefined) {
-      report(invented('query.messages', 'time'))
-    }
+    if (message.at === undefined) report(invented('query.messages', 'time'))
     const content = writeContent(message.parts, report)
     return `{"role":${quote(message.role)},"content":${content},"time":"${timeText(message.at)}"}`
   })
