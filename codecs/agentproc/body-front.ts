@@ -9,8 +9,8 @@ import {
   type InputFate,
 } from '../../src/contract/index.ts'
 import { type Fault, fault, type Id, type Item, type TurnEvent, type TurnView } from '../../src/model/index.ts'
-import { openFront as openFront01 } from './v01/front/index.ts'
-import { openAgent } from './v04/front/index.ts'
+import { V01Front } from './v01/front/index.ts'
+import { TypedFront } from './v04/front/index.ts'
 import { type Version, wireOfTurn } from './versions.ts'
 
 /**
@@ -18,7 +18,7 @@ import { type Version, wireOfTurn } from './versions.ts'
  * (and whatever else) are 0.1. The endpoint declares what 0.4 carries; what the others cannot carry of that is a loss
  * found here.
  */
-class BodyFront implements FrontLink {
+export class BodyFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   #link: FrontLink | undefined
@@ -60,7 +60,9 @@ class BodyFront implements FrontLink {
     if (this.#link) return this.#link
     const version = wireOfTurn(body)
     this.#version = version ?? '0.1'
-    this.#link = version ? openAgent(version, this.#context, this.#ports) : openFront01(this.#context, this.#ports)
+    this.#link = version
+      ? new TypedFront(version, this.#context, this.#ports)
+      : new V01Front(this.#context, this.#ports)
     return this.#link
   }
 
@@ -70,9 +72,4 @@ class BodyFront implements FrontLink {
     if (this.#version === '0.1' && messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')
     for (const item of unshown) this.#ports.report(dropped(item), exchange)
   }
-}
-
-/** Opens a front whose requests are bodies of any wire. */
-export function openBodyFront(context: FrontContext, ports: FrontPorts): FrontLink {
-  return new BodyFront(context, ports)
 }

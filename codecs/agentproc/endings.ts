@@ -1,6 +1,6 @@
-import { codeOfProviderText } from '../../src/codec-kit/index.ts'
+import { codeOfProviderText, type Ending, failedWith } from '../../src/codec-kit/index.ts'
 import { type CallEnd, faultOfEnd } from '../../src/contract/index.ts'
-import { type Fault, fault, type TurnEnd } from '../../src/model/index.ts'
+import { type Fault, fault } from '../../src/model/index.ts'
 import { exitCodeExt } from './exit-code.ts'
 import type { AgentProcOptions } from './options.ts'
 
@@ -10,8 +10,8 @@ const STDERR_TAIL = 1000
 /** Exit code of a time limit that the agent imposed on itself. */
 const TIMED_OUT = 124
 
-/** The facts that an ending is judged by. `secrets` are the values that must not show in a quoted stderr. */
-export interface Ending {
+/** The facts that the end of a run is judged by. `secrets` are the values that must not show in a quoted stderr. */
+export interface RunEnd {
   end: CallEnd
   /** The agent's last AGENT_ERROR. */
   error: string | undefined
@@ -21,36 +21,28 @@ export interface Ending {
   cancelled: boolean
 }
 
-/** A turn's end without the turn. */
-export type TurnEnding = Omit<TurnEnd, 'type' | 'turn'>
-
 /** The end of a turn that has its answer. */
-export const COMPLETED: TurnEnding = { outcome: 'completed', stop: 'end' }
+export const COMPLETED: Ending = { outcome: 'completed', stop: 'end' }
 
 /** The end of a turn that was asked to stop. */
-export const CANCELLED: TurnEnding = {
+export const CANCELLED: Ending = {
   outcome: 'cancelled',
   stop: 'aborted',
   fault: fault('cancelled', 'The turn was cancelled.'),
 }
 
-/** The end of a turn that failed for this reason. */
-export function failed(why: Fault): TurnEnding {
-  return { outcome: 'failed', stop: 'error', fault: why }
-}
-
 /** The end of a run. A run that the client asked to cancel is cancelled, however it ends. */
-export function endingOf(ending: Ending): TurnEnding {
-  if (ending.cancelled || ending.end.why === 'cancelled') return CANCELLED
-  const failure = failureOf(ending)
-  return failure ? failed(failure) : COMPLETED
+export function endingOf(run: RunEnd): Ending {
+  if (run.cancelled || run.end.why === 'cancelled') return CANCELLED
+  const failure = failureOf(run)
+  return failure ? failedWith(failure) : COMPLETED
 }
 
 /**
  * Says why a run that was not cancelled failed, or undefined when it succeeded. A time limit weighs more than an
  * AGENT_ERROR, that more than the exit code; only an exit with 0 is a success.
  */
-function failureOf({ end, error, options, secrets }: Ending): Fault | undefined {
+function failureOf({ end, error, options, secrets }: RunEnd): Fault | undefined {
   if (end.why === 'closed' && end.exitCode === 0 && error === undefined) return undefined
   const found = end.why === 'closed' ? failedRun(end, error, options) : stoppedRun(end, error)
   const tail = options.include_stderr_in_reply ? stderrTail(end.stderr ?? '', secrets) : ''

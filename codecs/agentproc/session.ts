@@ -1,5 +1,8 @@
 import { isSessionId } from './v04/schema.ts'
 
+/** The notice of an id that an agent may not announce. */
+export const INVALID_SESSION = 'The agent announced a session id that is not valid; ignored.'
+
 /**
  * The gateway's session ids in the narrow alphabet of AGENT_SESSION: whatever is not a letter, a digit or one of
  * `._~-` becomes `=` and the four hexadecimal digits of its UTF-16 unit.

@@ -2,6 +2,8 @@ import { TurnEmitter } from '../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../src/contract/index.ts'
 import { type Ext, type Fault, fault, type Id, type Item } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
+import type { AnswerReader } from './process-turn.ts'
+import { INVALID_SESSION } from './session.ts'
 import { type AgentLine, isCutOff, isSessionId, type PartialEvent, type ReadLine } from './v04/schema.ts'
 import { otherWire, type TypedVersion } from './versions.ts'
 
@@ -17,31 +19,32 @@ export interface ReplyHost {
   failed(): void
 }
 
+/** Makes the reader of one run. */
+export type TypedReplyClass = new (turn: Id, options: AgentProcOptions, host: ReplyHost) => TypedReply
+
+const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an event; see its stderr in the gateway log.')
+
 /**
  * Reads the stdout of one run of an agent of wire 0.3 or 0.4 as events of its turn: the part that both wires share.
  * Partials are deltas of one message; the wires differ in what ends it.
  */
-export abstract class TypedReply<Read = unknown> {
+export abstract class TypedReply<Read = unknown> implements AnswerReader {
+  protected abstract readonly version: TypedVersion
   protected readonly out: TurnEmitter
   protected readonly options: AgentProcOptions
   protected readonly host: ReplyHost
-  readonly #version: TypedVersion
   /** The reason why lines were not understood as events. */
   #strange: Fault | undefined
   #understood = false
   /** The text of the partials that are no thinking. */
   protected shown = ''
-  /** The error that the turn failed with, once there is one with a text. */
   error: string | undefined
-  /** The last line is the beginning of an event: the agent was cut off. */
-  cut = false
-  /** The agent's session id. */
   session: string | undefined
-  /** Members of the event that ends the answer without a place in the model. */
   ext: Ext | undefined
+  /** The last line is the beginning of an event: the agent was cut off. */
+  #cut = false
 
-  constructor(version: TypedVersion, turn: Id, options: AgentProcOptions, host: ReplyHost) {
-    this.#version = version
+  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost) {
     this.out = new TurnEmitter(host.ports, turn)
     this.options = options
     this.host = host
@@ -52,7 +55,6 @@ export abstract class TypedReply<Read = unknown> {
     return false
   }
 
-  /** True when there is no text that a reader could see. */
   abstract get blank(): boolean
 
   /** Reads a line as an event of this wire; undefined when it is not one. */
@@ -64,7 +66,7 @@ export abstract class TypedReply<Read = unknown> {
   /** One line of stdout. */
   line(line: string): void {
     const read = this.read(line)
-    this.cut = !read && isCutOff(line)
+    this.#cut = !read && isCutOff(line)
     if (!read) {
       this.#malformed(line)
       return
@@ -73,23 +75,24 @@ export abstract class TypedReply<Read = unknown> {
     this.take(read, line)
   }
 
-  /** Nothing more comes: ends the message with its whole text. */
+  /** Ends the message with its whole text. */
   abstract close(): void
 
-  /** The fault of a turn whose agent printed lines, none of them an event of this wire. */
-  get unreadable(): Fault | undefined {
+  /** The agent was cut off, or printed lines that are no events of this wire. */
+  get incomplete(): Fault | undefined {
+    if (this.#cut) return CUT_OFF
     return this.#understood ? undefined : this.#strange
   }
 
   /** A line was none. The client gets a notice of the first, and of the first that belongs to another wire. */
   #malformed(line: string): void {
     this.report('unparsed', 'foreign')
-    const other = otherWire(this.#version, line)
+    const other = otherWire(this.version, line)
     if (other && this.#strange?.message !== other.message) this.warn('other-wire', other.message)
     else if (!this.#strange) {
-      this.warn('malformed-line', `The agent printed lines that are no AgentProc ${this.#version} events; ignored.`)
+      this.warn('malformed-line', `The agent printed lines that are no AgentProc ${this.version} events; ignored.`)
     }
-    this.#strange = other ?? this.#strange ?? unreadable(this.#version)
+    this.#strange = other ?? this.#strange ?? unreadable(this.version)
   }
 
   /** A piece of the answer, or of the thinking before it. */
@@ -119,7 +122,7 @@ export abstract class TypedReply<Read = unknown> {
   /** True for a session id that may be kept; others are reported to the client. */
   protected isSession(id: string): boolean {
     if (isSessionId(id)) return true
-    this.warn('invalid-session-id', 'The agent announced a session id that is not valid; ignored.')
+    this.warn('invalid-session-id', INVALID_SESSION)
     return false
   }
 

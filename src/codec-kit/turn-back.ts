@@ -6,10 +6,12 @@ export interface CallTurn {
   /** Opens its first call. */
   begin(): void
   cancel(): void
-  reply(command: CommandOf<'ask-reply'>): void
+  /** Absent when the protocol has no questions. */
+  reply?(command: CommandOf<'ask-reply'>): void
   /** Absent when the protocol takes no further input. */
   steer?(command: CommandOf<'turn-steer'>): void
-  head(head: CallHead): void
+  /** Absent when its calls have none. */
+  head?(head: CallHead): void
   frame(frame: Frame): void
   callEnd(end: CallEnd): void
 }
@@ -31,11 +33,11 @@ export class TurnBack implements BackLink {
       this.#turn.begin()
     } else if (command.type === 'turn-cancel') this.#turn?.cancel()
     else if (command.type === 'turn-steer') this.#turn?.steer?.(command)
-    else if (command.type === 'ask-reply') this.#turn?.reply(command)
+    else if (command.type === 'ask-reply') this.#turn?.reply?.(command)
   }
 
   decodeHead(head: CallHead): void {
-    this.#turn?.head(head)
+    this.#turn?.head?.(head)
   }
 
   decode(frame: Frame): void {

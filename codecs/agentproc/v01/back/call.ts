@@ -11,16 +11,16 @@ import {
 } from '../../../../src/model/index.ts'
 import { configured, inherited } from '../../environment.ts'
 import { EXT_01, EXT_04 } from '../../ext.ts'
-import { messageOf, type ProcessCall, placeholders, program, startFault, tooLong, unstartable } from '../../launch.ts'
+import { messageOf, placeholders, program, startFault, tooLong, unstartable } from '../../launch.ts'
 import type { AgentProcOptions } from '../../options.ts'
+import type { Prepared } from '../../process-turn.ts'
 import { attachmentVariables } from './attachments.ts'
 
 type Context = BackContext<AgentProcOptions>
-/** A turn ready to run. `input` is written to stdin; `stdinOnly` says that the message is nowhere else. */
-export interface Prepared {
-  call: ProcessCall & { env: Record<string, string> }
-  input: string | undefined
-  stdinOnly: boolean
+
+const ON_STDIN_ONLY = {
+  code: 'message-on-stdin-only',
+  text: 'The message is too long for AGENT_MESSAGE; the agent gets it on stdin alone.',
 }
 
 /** The process of a turn, or why it cannot be started. Nothing goes through a shell. */
@@ -50,7 +50,7 @@ export function prepare(context: Context, start: CommandOf<'turn-start'>, report
     startFault(started, env, 'send less, or set `stdin: message` for it') ?? {
       call: { kind: 'process', ...started, env, stdin: 'end' },
       input: onStdin ? message : undefined,
-      stdinOnly,
+      warning: stdinOnly ? ON_STDIN_ONLY : undefined,
     }
   )
 }

@@ -3,6 +3,8 @@ import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Id } from '../../../../src/model/index.ts'
 import { type Cap, capOf } from '../../cap.ts'
 import type { AgentProcOptions } from '../../options.ts'
+import type { AnswerReader } from '../../process-turn.ts'
+import { INVALID_SESSION } from '../../session.ts'
 import { classify, isSessionId, type Line } from '../schema.ts'
 
 /** The source of answer text: AGENT_PARTIAL lines, or the lines of the body. */
@@ -13,7 +15,7 @@ type Channel = 'partial' | 'body'
  * partials and each run of body lines is a message of its own, because an AGENT_ERROR takes the body back and leaves
  * the partials standing.
  */
-export class Reply {
+export class Reply implements AnswerReader {
   readonly #options: AgentProcOptions
   readonly #out: TurnEmitter
   readonly #caps: Record<Channel, Cap>
@@ -49,13 +51,7 @@ export class Reply {
   readonly #on: Record<Line['kind'], (value: string) => void> = {
     session: (id) => {
       if (isSessionId(id)) this.session = id
-      else if (id !== '') {
-        this.#out.notice(
-          'warning',
-          'invalid-session-id',
-          'The agent announced a session id that is not valid; ignored.',
-        )
-      }
+      else if (id !== '') this.#out.notice('warning', 'invalid-session-id', INVALID_SESSION)
     },
     partial: (text) => {
       if (text === '') return

@@ -1,5 +1,4 @@
 import {
-  type Answer,
   type Frame,
   type FrontContext,
   type FrontLink,
@@ -34,7 +33,7 @@ export function accepts(first: Frame | undefined, { env }: FrontContext): boolea
 }
 
 /** The agent of wire 0.1: one request, from the environment or from a body, and its sentinel lines. */
-class V01Front implements FrontLink {
+export class V01Front implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   /** Lines of stdin while the message is expected there. */
@@ -105,16 +104,15 @@ class V01Front implements FrontLink {
     const losses: Loss[] = []
     const input = inputOf(variables, (loss) => losses.push(loss))
     if (input.length === 0) {
-      this.#ports.fault(
-        fault('invalid-request', 'There is neither a message nor an attachment; set AGENT_MESSAGE.'),
-        'ends',
-      )
+      const text = 'There is neither a message nor an attachment; set AGENT_MESSAGE.'
+      this.#ports.fault(fault('invalid-request', text), 'ends')
       return
     }
     const streaming = variables['AGENT_STREAMING'] === '1'
-    this.#streaming = streaming
+    const form = streaming ? 'stream' : 'whole'
     const ext = unplaced(variables)
-    this.#writer = new SentinelWriter(streaming ? 'stream' : 'whole', this.#ports, exchange)
+    this.#streaming = streaming
+    this.#writer = new SentinelWriter(form, this.#ports, exchange)
     this.#ports.command(
       {
         exchange,
@@ -126,17 +124,8 @@ class V01Front implements FrontLink {
         session: sessionOf(variables),
         ...(ext !== undefined && { ext: { protocol: EXT_01, json: ext } }),
       },
-      answerIn(streaming ? 'stream' : 'whole'),
+      { form, framing: 'text', headers: HEADERS, onDisconnect: 'cancel', asks: 'never' },
     )
     for (const loss of losses) this.#ports.report(loss, exchange)
   }
-}
-
-function answerIn(form: 'whole' | 'stream'): Answer {
-  return { form, framing: 'text', headers: HEADERS, onDisconnect: 'cancel', asks: 'never' }
-}
-
-/** Opens the front half of wire 0.1. */
-export function openFront(context: FrontContext, ports: FrontPorts): FrontLink {
-  return new V01Front(context, ports)
 }

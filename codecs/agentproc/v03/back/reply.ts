@@ -1,7 +1,6 @@
-import { type Id, member } from '../../../../src/model/index.ts'
-import { type Cap, capOf } from '../../cap.ts'
-import type { AgentProcOptions } from '../../options.ts'
-import { type ReplyHost, TypedReply } from '../../typed-reply.ts'
+import { member } from '../../../../src/model/index.ts'
+import { capOf } from '../../cap.ts'
+import { TypedReply } from '../../typed-reply.ts'
 import { unpadded } from '../../v04/schema.ts'
 import { type AgentLine03, type ReadLine03, readLine } from '../schema.ts'
 
@@ -12,16 +11,11 @@ type Of<T extends AgentLine03['type']> = Extract<AgentLine03, { type: T }>
  * again, its last partial, or what their partials did not say: only the last is a message of its own.
  */
 export class Reply extends TypedReply<ReadLine03> {
-  readonly #partials: Cap
-  readonly #bodyCap: Cap
+  protected readonly version = '0.3'
+  readonly #partials = capOf(this.options)
+  readonly #bodyCap = capOf(this.options)
   #body = ''
   #bodies = 0
-
-  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost) {
-    super('0.3', turn, options, host)
-    this.#partials = capOf(options)
-    this.#bodyCap = capOf(options)
-  }
 
   get blank(): boolean {
     return this.shown.trim() === '' && this.#body.trim() === ''

@@ -1,157 +1,87 @@
-import {
-  type BackContext,
-  type BackLink,
-  type BackPorts,
-  type CallEnd,
-  type Frame,
-  frameText,
-} from '../../../../src/contract/index.ts'
-import { type Command, type CommandOf, fault, type Id } from '../../../../src/model/index.ts'
-import { CANCELLED, COMPLETED, endingOf, failed, type TurnEnding } from '../../endings.ts'
-import { secretsOf } from '../../environment.ts'
+import { type Ending, failedWith, type Report } from '../../../../src/codec-kit/index.ts'
+import type { BackContext, BackPorts } from '../../../../src/contract/index.ts'
+import type { CommandOf, Fault } from '../../../../src/model/index.ts'
+import { CANCELLED } from '../../endings.ts'
 import type { AgentProcOptions } from '../../options.ts'
-import type { ReplyHost, TypedReply } from '../../typed-reply.ts'
+import { type Prepared, ProcessTurn } from '../../process-turn.ts'
+import type { PermissionEvent, TypedReply, TypedReplyClass } from '../../typed-reply.ts'
 import { isSentinel, otherWire, type TypedVersion } from '../../versions.ts'
+import type { ReadLine } from '../schema.ts'
 import { Permissions } from './asks.ts'
-import { Reply } from './reply.ts'
 import { prepare } from './turn.ts'
 
-/** The differences between versions of the wire, for their runner. */
-export interface Wire {
-  readonly version: TypedVersion
-  /** Makes the reader of one run of an agent. */
-  reply(turn: Id, options: AgentProcOptions, host: ReplyHost): TypedReply
-}
-
-/** A turn while its process runs. */
-interface Run {
-  turn: Id
-  reply: TypedReply
-  permissions: Permissions
-  secrets: readonly string[]
-  cancelled: boolean
+/** A turn of an agent of a wire of JSON lines: a turn object on its stdin, events on its stdout. */
+export class TypedTurn extends ProcessTurn {
+  readonly #version: TypedVersion
+  protected readonly answer: TypedReply
+  readonly #permissions = new Permissions(this.start.turn, this.ports)
   /** No line has come yet. */
-  first: boolean
-}
+  #first = true
 
-const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an event; see its stderr in the gateway log.')
-
-/** The runner of a wire of JSON lines: a process per turn, a turn object on its stdin, events on its stdout. */
-class V04Back implements BackLink {
-  readonly #wire: Wire
-  readonly #context: BackContext<AgentProcOptions>
-  readonly #ports: BackPorts
-  #run: Run | undefined
-
-  constructor(wire: Wire, context: BackContext<AgentProcOptions>, ports: BackPorts) {
-    this.#wire = wire
-    this.#context = context
-    this.#ports = ports
+  /** `Reply` reads the events of this version. */
+  constructor(
+    version: TypedVersion,
+    Reply: TypedReplyClass,
+    context: BackContext<AgentProcOptions>,
+    ports: BackPorts,
+    start: CommandOf<'turn-start'>,
+  ) {
+    super(context, ports, start)
+    this.#version = version
+    this.answer = new Reply(start.turn, context.options, this)
   }
 
-  encode(command: Command): void {
-    if (command.type === 'turn-start') this.#start(command)
-    else if (command.type === 'ask-reply') this.#run?.permissions.reply(command.ask, command.reply)
-    else if (command.type === 'turn-cancel' && this.#run) {
-      // The wire has no cancel: the engine stops the process. An agent that waits for an answer gets one.
-      this.#run.cancelled = true
-      this.#run.permissions.deny()
-    }
+  protected prepare(report: Report): Prepared | Fault {
+    return prepare(this.#version, this.context, this.start, report)
   }
 
-  decode(frame: Frame): void {
-    const run = this.#run
-    if (!run) return
-    const line = frameText(frame)
-    if (run.first && isSentinel(line)) {
-      this.#finish(run, failed(otherWire(this.#wire.version, line)!))
+  /** An agent that waits for an answer gets one. */
+  override cancel(): void {
+    super.cancel()
+    if (!this.ended) this.#permissions.deny()
+  }
+
+  reply(command: CommandOf<'ask-reply'>): void {
+    if (!this.ended) this.#permissions.reply(command.ask, command.reply)
+  }
+
+  protected line(line: string): void {
+    if (this.#first && isSentinel(line)) {
+      this.finish(failedWith(otherWire(this.#version, line)!))
       return
     }
-    run.first = false
-    run.reply.line(line)
-    if (run.reply.answered) this.#answered(run)
+    this.#first = false
+    this.answer.line(line)
+    if (this.answer.answered) this.#answered()
   }
 
-  decodeEnd(end: CallEnd): void {
-    const run = this.#run
-    if (!run) return
-    const { reply, secrets, cancelled } = run
-    const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
-    const incomplete = reply.cut ? CUT_OFF : reply.unreadable
-    if (told.outcome !== 'completed') this.#finish(run, told)
-    else if (incomplete) this.#finish(run, failed(incomplete))
-    else this.#complete(run)
-  }
-
-  #start(start: CommandOf<'turn-start'>): void {
-    const { turn } = start
-    const prepared = prepare(this.#wire.version, this.#context, start, (loss) => this.#ports.report(loss, turn))
-    if ('code' in prepared) {
-      this.#ports.emit({ type: 'turn-end', turn, ...failed(prepared) })
-      return
-    }
-    const permissions = new Permissions(turn, this.#ports)
-    const host = {
-      ports: this.#ports,
-      permission: permissions.request.bind(permissions),
-      failed: () => this.#failed(permissions),
-    }
-    const reply = this.#wire.reply(turn, this.#context.options, host)
-    const secrets = secretsOf(this.#context, prepared.call.env)
-    this.#run = { turn, reply, permissions, secrets, cancelled: false, first: true }
-    this.#ports.emit({ type: 'turn-started', turn })
-    this.#ports.open(prepared.call)
-    this.#ports.send(prepared.line)
-  }
-
-  /** The result is the answer, whatever the process does or says after it; one that was asked to stop is cancelled. */
-  #answered(run: Run): void {
-    this.#stopAsking(run.permissions)
-    if (run.cancelled) this.#finish(run, CANCELLED)
-    else this.#complete(run)
+  /** Takes a permission request with a valid id. */
+  permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void {
+    this.#permissions.request(event, ext, line)
   }
 
   /** A failure waits for the exit, which says more of it: the exit code, and stderr. */
-  #failed(permissions: Permissions): void {
-    this.#stopAsking(permissions)
-    this.#ports.leave?.()
+  failed(): void {
+    this.#stopAsking()
+    this.ports.leave?.()
+  }
+
+  /** The result is the answer, whatever the process does or says after it; one that was asked to stop is cancelled. */
+  #answered(): void {
+    this.#stopAsking()
+    if (this.cancelled) this.finish(CANCELLED)
+    else this.complete()
   }
 
   /** The agent may wait for the end of its input before it exits. */
-  #stopAsking(permissions: Permissions): void {
-    if (!this.#context.options.permission) return
-    permissions.deny()
-    this.#ports.end()
+  #stopAsking(): void {
+    if (!this.context.options.permission) return
+    this.#permissions.deny()
+    this.ports.end()
   }
 
-  #complete(run: Run): void {
-    if (run.reply.blank) {
-      const text = 'The agent ended without an answer.'
-      this.#ports.emit({ type: 'notice', turn: run.turn, severity: 'info', code: 'empty-answer', text })
-    }
-    this.#finish(run, COMPLETED)
+  protected override finish(ending: Ending): void {
+    this.#permissions.abandon()
+    super.finish(ending)
   }
-
-  #finish(run: Run, ending: TurnEnding): void {
-    const { turn, reply, permissions } = run
-    this.#run = undefined
-    permissions.abandon()
-    reply.close()
-    if (reply.session !== undefined) {
-      this.#ports.emit({ turn: null, type: 'session-bound', agentSession: reply.session })
-    }
-    this.#ports.emit({ type: 'turn-end', turn, ...(reply.ext && { ext: reply.ext }), ...ending })
-  }
-}
-
-/** Opens the back half of a wire of JSON lines. */
-export function openRunner(wire: Wire, context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {
-  return new V04Back(wire, context, ports)
-}
-
-const WIRE: Wire = { version: '0.4', reply: (turn, options, host) => new Reply(turn, options, host) }
-
-/** Opens the back half of wire 0.4. */
-export function openBack(context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {
-  return openRunner(WIRE, context, ports)
 }

@@ -1,6 +1,5 @@
-import { type Id, member } from '../../../../src/model/index.ts'
-import type { AgentProcOptions } from '../../options.ts'
-import { type ReplyHost, TypedReply } from '../../typed-reply.ts'
+import { member } from '../../../../src/model/index.ts'
+import { TypedReply } from '../../typed-reply.ts'
 import { type AgentLine, type ReadLine, readLine, unpadded } from '../schema.ts'
 import { readUsage } from '../usage.ts'
 
@@ -8,12 +7,9 @@ type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
 
 /** Reads one run of an agent of wire 0.4. Its result may repeat the text of the partials, or a part of it. */
 export class Reply extends TypedReply<ReadLine> {
+  protected readonly version = '0.4'
   #result: string | undefined
   #usageKnown = false
-
-  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost) {
-    super('0.4', turn, options, host)
-  }
 
   override get answered(): boolean {
     return this.#result !== undefined

@@ -14,19 +14,14 @@ import {
 import { ANY_VIDEO, type FilePart, isFile, isVideo, urlOf } from '../../attachments.ts'
 import { configured, inherited } from '../../environment.ts'
 import { EXT_01, EXT_04 } from '../../ext.ts'
-import { messageOf, type ProcessCall, placeholders, program, startFault, unstartable } from '../../launch.ts'
+import { messageOf, placeholders, program, startFault, unstartable } from '../../launch.ts'
 import type { AgentProcOptions } from '../../options.ts'
+import type { Prepared } from '../../process-turn.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { ascii, TURN_MEMBERS } from '../schema.ts'
 
 /** In 0.3 the sender is a member of every turn. */
 const MEMBERS_03: ReadonlySet<string> = new Set([...TURN_MEMBERS, 'from_user'])
-
-/** A turn ready to run: its process, and the line for its stdin. */
-export interface Prepared {
-  call: ProcessCall & { env: Record<string, string> }
-  line: JsonText
-}
 
 /** The process of a turn and its turn object, or why it cannot be started. `command` is always one token. */
 export function prepare(
@@ -56,7 +51,7 @@ export function prepare(
   return (
     startFault(started, env, 'leave {{MESSAGE}} out of its command and environment') ?? {
       call: { kind: 'process', ...started, env, stdin: options.permission ? 'open' : 'end' },
-      line: ascii(append(turn, unknownMembers(version, start.ext, report))),
+      input: ascii(append(turn, unknownMembers(version, start.ext, report))),
     }
   )
 }

@@ -16,7 +16,7 @@ import { inputOf, readTurn, sessionOf, turnExt } from './request.ts'
 const HEADERS = { 'content-type': 'application/x-ndjson; charset=utf-8' }
 
 /** The agent of a wire of JSON lines: one turn object, then the answers to its own requests; events out. */
-class V04Front implements FrontLink {
+export class TypedFront implements FrontLink {
   readonly #version: TypedVersion
   readonly #context: FrontContext
   readonly #ports: FrontPorts
@@ -101,14 +101,4 @@ class V04Front implements FrontLink {
   #refuse(message: string): void {
     this.#ports.fault(fault('invalid-request', message), 'ends')
   }
-}
-
-/** Opens the front half of a wire of JSON lines. */
-export function openAgent(version: TypedVersion, context: FrontContext, ports: FrontPorts): FrontLink {
-  return new V04Front(version, context, ports)
-}
-
-/** Opens the front half of wire 0.4. */
-export function openFront(context: FrontContext, ports: FrontPorts): FrontLink {
-  return openAgent('0.4', context, ports)
 }
