@@ -21,7 +21,6 @@ import {
   member,
   type TurnEnd,
   type TurnEvent,
-  type Usage,
 } from '../../src/model/index.ts'
 import { commandLine } from './lines.ts'
 import { type ReadLine, readLine } from './read.ts'
@@ -160,7 +159,9 @@ export class NativeBack implements BackLink {
   #honest(event: TurnEvent): TurnEvent {
     if (event.type === 'turn-end') return withReason(event)
     if (event.type !== 'usage') return event
-    return { ...event, usage: readCounts(event.usage, COUNTS, (loss) => this.#report(loss)) }
+    // The wire's names of counts are those of the model.
+    const names = Object.fromEntries(Object.keys(event.usage).map((name) => [name, name]))
+    return { ...event, usage: readCounts(event.usage, names, (loss) => this.#report(loss)) }
   }
 
   #link(event: LinkEvent, line: string): void {
@@ -220,17 +221,6 @@ export class NativeBack implements BackLink {
     const outcome = why.code === 'cancelled' ? 'cancelled' : 'failed'
     this.#ports.emit({ turn, type: 'turn-end', outcome, fault: why })
   }
-}
-
-/** The wire's names of counts: those of the model. */
-const COUNTS: Readonly<Record<keyof Usage, keyof Usage>> = {
-  input: 'input',
-  output: 'output',
-  reasoning: 'reasoning',
-  cacheRead: 'cacheRead',
-  cacheWrite: 'cacheWrite',
-  total: 'total',
-  costUsd: 'costUsd',
 }
 
 const UNSAID = fault('internal', 'The agent failed and did not say why; see its own log.')

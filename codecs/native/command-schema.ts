@@ -1,12 +1,13 @@
 import * as v from 'valibot'
+import { type BodyOf, flag, number, text } from '../../src/codec-kit/index.ts'
 import { type Command, QUERIES } from '../../src/model/index.ts'
 import {
   amount,
   ext,
-  flag,
   list,
+  type MessageSchema,
   maybe,
-  number,
+  type OfType,
   oneOf,
   part,
   parts,
@@ -14,19 +15,11 @@ import {
   record,
   role,
   status,
-  text,
   texts,
 } from './schema.ts'
 
-type Without<C> = C extends Command ? Omit<C, 'type' | 'turn' | 'exchange'> : never
-type Of<C, K> = C extends { type: infer T } ? (K extends T ? C : never) : never
-/** The reader of the commands of one type. */
-type Fields<K> = Without<Of<Command, K>>
-
-type Schemas = { readonly [K in Command['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
-/** The members that a message's schema names. */
-interface Known {
-  readonly entries: Readonly<Record<string, unknown>>
+type Schemas = {
+  readonly [K in Command['type']]: MessageSchema<BodyOf<OfType<Command, K>, 'type' | 'exchange'>>
 }
 
 /** Which conversation it belongs to; `bound` and `origin` are for agents alone and ignored from clients. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { wireId } from '../../src/codec-kit/index.ts'
+import { type BodyOf, flag, number, text, wireId } from '../../src/codec-kit/index.ts'
 import type { AgentEvent, Loss } from '../../src/model/index.ts'
 import {
   ask,
@@ -8,12 +8,12 @@ import {
   executor,
   ext,
   fault,
-  flag,
   linkFault,
   list,
   loss,
+  type MessageSchema,
   maybe,
-  number,
+  type OfType,
   oneOf,
   parts,
   raw,
@@ -22,21 +22,13 @@ import {
   seal,
   status,
   stop,
-  text,
   usage,
 } from './schema.ts'
 
-/** The members of an event besides those that every event has. */
-type Without<E> = E extends AgentEvent ? Omit<E, 'type' | 'turn'> : never
-/** The events of one type, also where several types share a shape. */
-type Of<E, K> = E extends { type: infer T } ? (K extends T ? E : never) : never
-/** The reader of the events of one type. */
-type Fields<K> = Without<Of<AgentEvent, K>> & { losses?: readonly Loss[] }
-
-type Schemas = { readonly [K in AgentEvent['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
-/** The members that a message's schema names. */
-interface Known {
-  readonly entries: Readonly<Record<string, unknown>>
+type Schemas = {
+  readonly [K in AgentEvent['type']]: MessageSchema<
+    BodyOf<OfType<AgentEvent, K>, 'type'> & { losses?: readonly Loss[] }
+  >
 }
 
 /** An event with these members of its own. */

@@ -16,20 +16,18 @@ import {
 } from '../../src/model/index.ts'
 import { COMMANDS } from './command-schema.ts'
 import { EVENTS, FAULT } from './event-schema.ts'
+import type { MessageSchema } from './schema.ts'
 import { holdsMore, PROTOCOL, readMember } from './wire.ts'
 
 /** A message's own members as they were read, or what is wrong with it: the field, then why. */
 type ReadFields<T> = { fields: T } | { wrong: string }
-
-/** The schema of a message with the names that it knows. */
-type Schema<T> = v.GenericSchema<unknown, T> & { readonly entries: Readonly<Record<string, unknown>> }
 
 /**
  * Reads a message's members by its schema. Members that it does not know, and those that hold such members themselves,
  * ride in `ext` as they came; `common` are the names that the caller reads itself.
  */
 function readFields<T extends { ext?: Ext | undefined }>(
-  schema: Schema<T>,
+  schema: MessageSchema<T>,
   json: JsonText,
   common: ReadonlySet<string>,
 ): ReadFields<T> {
@@ -79,7 +77,7 @@ export function readCommand(
   if (!isCommandType(type)) {
     return { wrong: `type must be one of: ${Object.keys(COMMANDS).join(', ')}`, ...named }
   }
-  const read = readFields<Partial<Command>>(COMMANDS[type] as Schema<Partial<Command>>, json, COMMON_OF_COMMANDS)
+  const read = readFields<Partial<Command>>(COMMANDS[type] as MessageSchema<Partial<Command>>, json, COMMON_OF_COMMANDS)
   if ('wrong' in read) return { ...read, ...named }
   const { fields } = read
   if (type === 'turn-start' && !hasWork(fields)) return { wrong: 'input is missing', ...named }
@@ -138,7 +136,8 @@ export function readLine(line: string): ReadLine {
   if (LINK.has(type) ? turn !== null : turn !== owner || (turn === null && !EITHER.has(type))) {
     return wrong('turn is not what this event needs')
   }
-  const read = readFields(EVENTS[type] as Schema<Partial<AgentEvent> & { losses?: Loss[] }>, line, COMMON_OF_EVENTS)
+  const schema = EVENTS[type] as MessageSchema<Partial<AgentEvent> & { losses?: Loss[] }>
+  const read = readFields(schema, line, COMMON_OF_EVENTS)
   if ('wrong' in read) return wrong(read.wrong)
   const { losses, ...fields } = read.fields
   return { is: 'event', event: { turn, type, ...fields } as AgentEvent, ...(losses && { losses }) }
@@ -158,7 +157,7 @@ function readDelta(type: 'text-delta' | 'reasoning-delta', value: Record<string,
 }
 
 function readFault(line: string): ReadLine {
-  const read = readFields(FAULT as Schema<v.InferOutput<typeof FAULT> & { ext?: Ext }>, line, NO_COMMON)
+  const read = readFields(FAULT as MessageSchema<v.InferOutput<typeof FAULT> & { ext?: Ext }>, line, NO_COMMON)
   if ('wrong' in read) return { is: 'wrong', item: 'foreign', turn: null, why: read.wrong }
   const { fault, exchange } = read.fields
   return { is: 'fault', ...fault, ...(exchange !== undefined && { exchange }) }

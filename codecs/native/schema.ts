@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { flag, number, text } from '../../src/codec-kit/index.ts'
 import {
   type Ask,
   ERROR_CODES,
@@ -24,14 +25,8 @@ import { PROTOCOL } from './wire.ts'
 
 /** Schemas of the values that messages are made of. JSON texts were sliced out before: they are strings here. */
 
-/** A string. */
-export const text = v.string('must be a string')
 /** Any JSON, as text. */
 export const raw = v.string('must be there')
-/** True or false. */
-export const flag = v.boolean('must be true or false')
-/** A number that JSON can say again. */
-export const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
 /** An amount of time or of money; whatever waits for it, sums it up or says it in a header can take it. */
 export const amount = v.pipe(
   number,
@@ -41,6 +36,11 @@ export const amount = v.pipe(
 export const count = v.pipe(amount, v.integer('must be a whole number'))
 /** Strings. */
 export const texts = v.array(text, 'must be an array')
+
+/** The messages of one type, also where several types share a shape. */
+export type OfType<M, K> = M extends { type: infer T } ? (K extends T ? M : never) : never
+/** The schema of the members of a message, with the names that it knows. */
+export type MessageSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Readonly<Record<string, unknown>> }
 
 /** One of a closed list of words. */
 export function oneOf<const T extends readonly string[]>(words: T): v.PicklistSchema<T, string> {

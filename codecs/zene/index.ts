@@ -1,8 +1,8 @@
 import { ownOptions } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
-import { openBack } from './back/index.ts'
+import { ZeneBack } from './back/index.ts'
 import { backCapabilities, clawrunCapabilities, frontCapabilities } from './capabilities.ts'
-import { openClawrun } from './clawrun/front.ts'
+import { ClawrunFront } from './clawrun/front.ts'
 import { errors } from './errors.ts'
 import { frontEnv, openFront } from './front/index.ts'
 import { type Options, optionsSchema } from './schema.ts'
@@ -15,12 +15,16 @@ export const codec: Codec<Options> = {
       wireVersion: '1',
       framing: 'ndjson',
       front: { capabilities: frontCapabilities, env: frontEnv, open: openFront },
-      back: { capabilities: backCapabilities, memory: () => 'named', open: openBack },
+      back: {
+        capabilities: backCapabilities,
+        memory: () => 'named',
+        open: (context, ports) => new ZeneBack(context, ports),
+      },
     },
     clawrun: {
       wireVersion: '1',
       framing: 'body',
-      front: { capabilities: clawrunCapabilities, env: [], open: openClawrun },
+      front: { capabilities: clawrunCapabilities, env: [], open: (context, ports) => new ClawrunFront(context, ports) },
     },
   },
   errors,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import { type Ext, isRecord, type JsonText, messagePattern, parse } from '../../../src/model/index.ts'
 import { unknownExt } from '../ext.ts'
 import { versionSchema } from '../versions.ts'
@@ -82,7 +83,7 @@ const KNOWN: Readonly<Record<AgentLine['type'], ReadonlySet<string>>> = {
   partial: new Set(['type', 'text', 'role', 'session_id']),
   result: new Set(['type', 'text', 'session_id', 'usage']),
   error: new Set(['type', 'message', 'session_id', 'usage']),
-  permission_request: new Set(Object.keys(permissionSchema.entries)),
+  permission_request: keysOf(permissionSchema),
 }
 
 /** Roles with a place in the model; another one is output, and travels along. */
@@ -125,15 +126,7 @@ export const permissionResponseSchema = v.looseObject({
 })
 
 /** Members of a turn with a place in the model. */
-export const TURN_MEMBERS: ReadonlySet<string> = new Set([
-  'type',
-  'message',
-  'session_id',
-  'session_name',
-  'protocol_version',
-  'permission',
-  'attachments',
-])
+export const TURN_MEMBERS: ReadonlySet<string> = new Set([...keysOf(turnSchema), 'attachments'])
 
 const NOT_ASCII = /[\u007f-\uffff]/
 

@@ -50,10 +50,10 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
   'GET /v1/turns': query(({ query }) => ({ what: 'turns', args: listArgs(query) })),
   'GET /v1/turns/:turn': query(({ params }) => ({ what: 'turn', args: object({ turn: quote(params['turn']) }) })),
   'DELETE /v1/turns/:turn': ({ exchange, params }) => ({ exchange, type: 'turn-delete', id: params['turn']! }),
-  'GET /v1/turns/:turn/input': query(({ params, query }) => ({
-    what: 'input',
-    args: inputArgs(params['turn']!, new URLSearchParams(query).get('continuation')),
-  })),
+  'GET /v1/turns/:turn/input': query(({ params, query }) => {
+    const continuation = new URLSearchParams(query).get('continuation') ?? undefined
+    return { what: 'input', args: JSON.stringify({ turn: params['turn'], continuation }) }
+  }),
   'GET /v1/turns/:turn/events': ({ exchange, params }) => ({ exchange, type: 'turn-follow', target: targetOf(params) }),
   'POST /v1/turns/:turn/cancel': ({ exchange, params }) => ({
     exchange,
@@ -80,10 +80,6 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
 
 function targetOf(params: Request['params']): { turn: Id } {
   return { turn: params['turn']! }
-}
-
-function inputArgs(turn: Id, continuation: string | null): JsonText {
-  return JSON.stringify({ turn, ...(continuation !== null && { continuation }) })
 }
 
 /** The endpoints of what there is, as `METHOD PATH`. */

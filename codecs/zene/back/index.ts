@@ -23,11 +23,6 @@ import { controlLine, launch, requestOf, runLine, sessionOf } from './request.ts
 import { SelfTest } from './self-test.ts'
 import { ZeneTurn } from './turn.ts'
 
-/** Opens the agent side: a process for every turn, or with `mode: stream` one that takes them all. */
-export function openBack(context: BackContext<Options>, ports: BackPorts): BackLink {
-  return new ZeneBack(context, ports)
-}
-
 /** A piece of text as it is nearly always written; the members stand as in the text's own example. */
 const PLAIN_DELTA = messagePattern(
   '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
@@ -42,8 +37,8 @@ const REMEMBERED = 100
 /** The longest part of an unrequested run that is kept, in UTF-16 units. */
 const UNASKED_LENGTH = 16_384
 
-/** `zene host` as an agent. */
-class ZeneBack implements BackLink {
+/** `zene host` as an agent: a process for every turn, or with `mode: stream` one that takes them all. */
+export class ZeneBack implements BackLink {
   readonly open?: () => void
   readonly #ports: BackPorts
   readonly #stream: boolean

@@ -31,13 +31,8 @@ const KNOWN = keysOf(respondSchema)
 /** clawrun gives up after 30 seconds, the body included: the turn must end before. */
 const TOTAL_MS = 28_000
 
-/** Opens the client side of `POST /v1/respond`. */
-export function openClawrun(context: FrontContext, ports: FrontPorts): FrontLink {
-  return new ClawrunFront(context, ports)
-}
-
-/** One request and its answer: `{"text"}`, or `{"error"}` with a status of 4xx, 502 or 504. */
-class ClawrunFront implements FrontLink {
+/** A client of `POST /v1/respond`: one request and its answer, `{"text"}`, or `{"error"}` with a status of 4xx, 502 or 504. */
+export class ClawrunFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
 

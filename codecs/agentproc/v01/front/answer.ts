@@ -10,7 +10,7 @@ import {
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { Id, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { AnswerWriter, UNSHOWN } from '../../answer-writer.ts'
-import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './lines.ts'
+import { bodyLines, errorLine, partialLine, sessionLine } from './lines.ts'
 
 /**
  * Writes one turn as sentinel lines. Form `stream`: messages that were held back are the body. Form `whole`: the answer
@@ -53,7 +53,7 @@ export class SentinelWriter extends AnswerWriter {
   #completed(view: TurnView): void {
     const text = this.#form === 'whole' ? this.#wholeText(view) : this.#bodyText(view)
     const body = wellFormed(text, (loss) => this.report(loss))
-    if (hasCarriageReturn(body)) this.report(weakened('part.text', undefined, 'too-narrow'))
+    if (body.includes('\r')) this.report(weakened('part.text', undefined, 'too-narrow'))
     this.#sendSession()
     if (body !== '') this.#send(bodyLines(body))
   }

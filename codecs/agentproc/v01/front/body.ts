@@ -1,12 +1,10 @@
 import * as v from 'valibot'
+import { namedValues, text } from '../../../../src/codec-kit/index.ts'
 import { type Fault, fault, parse } from '../../../../src/model/index.ts'
 import type { Variables } from './request.ts'
 
 /** The body of a request over HTTP: an object of strings. */
-const bodySchema = v.pipe(
-  v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
-  v.record(v.string(), v.string()),
-)
+const bodySchema = namedValues(text)
 
 /** The AGENT_ variables of a body, or the reason why there are none. */
 export function variablesOf(body: string): { variables: Variables } | { refused: Fault } {

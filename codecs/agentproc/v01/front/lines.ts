@@ -17,12 +17,7 @@ export function errorLine(message: string): string {
   return ERROR + quote(message)
 }
 
-/** True when the text has carriage returns, which the body cannot hold. */
-export function hasCarriageReturn(text: string): boolean {
-  return text.includes('\r')
-}
-
-/** Text as body lines: line ends are LF, and lines that would be read as protocol begin with a space. */
+/** Text as body lines. They have no carriage returns: line ends are LF, and lines that would be read as protocol begin with a space. */
 export function bodyLines(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/^(?=AGENT_(?:SESSION|PARTIAL|ERROR):)/gm, ' ')
 }
