@@ -71,27 +71,33 @@ const OF_EVENTS = TYPES.map((type): [string, JsonSchema] => {
   return [nameOf(type), objectOf({ type: { const: type }, turn, seq: whole, ...properties }, [...own, ...required])]
 })
 
+/** Describes an object. Members whose names end in `?` may be absent. */
+function shape(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const properties = Object.entries(members).map(([name, schema]) => [name.replace('?', ''), schema] as const)
+  const required = Object.keys(members).filter((name) => !name.endsWith('?'))
+  return objectOf(Object.fromEntries(properties), required)
+}
+
 /** Members of every turn in a list. */
 const TURN = {
   turn: text,
   state: oneOf('running', 'completed', 'failed', 'cancelled'),
   agent: text,
   front: text,
-  back: text,
-  route: text,
-  phase: oneOf('queued', 'starting', 'working', 'asking', 'parked'),
+  'back?': text,
+  'route?': text,
+  'phase?': oneOf('queued', 'starting', 'working', 'asking', 'parked'),
   session: text,
-  request: text,
+  'request?': text,
   startedAt: time,
-  endedAt: time,
-  code: text,
-  error: text,
-  key: text,
-  losses: listOf(refTo('Loss')),
-  timings: objectOf({ queue: ms, agentStart: ms, firstEvent: ms, total: ms }, []),
-  usage: refTo('Usage'),
+  'endedAt?': time,
+  'code?': text,
+  'error?': text,
+  'key?': text,
+  'losses?': listOf(refTo('Loss')),
+  'timings?': shape({ 'queue?': ms, 'agentStart?': ms, 'firstEvent?': ms, 'total?': ms }),
+  'usage?': refTo('Usage'),
 }
-const ALWAYS = ['turn', 'state', 'agent', 'front', 'session', 'startedAt']
 
 const SESSION = {
   id: text,
@@ -100,16 +106,15 @@ const SESSION = {
   conversation: text,
   createdAt: time,
   usedAt: time,
-  cwd: text,
-  title: text,
+  'cwd?': text,
+  'title?': text,
   busy: flag,
-  usage: refTo('Usage'),
-  key: text,
-  model: text,
-  mode: text,
+  'usage?': refTo('Usage'),
+  'key?': text,
+  'model?': text,
+  'mode?': text,
   process: oneOf('running', 'idle', 'none'),
 }
-const SESSION_ALWAYS = ['id', 'agent', 'session', 'conversation', 'createdAt', 'usedAt', 'busy', 'process']
 
 /** The schemas of the native API by name. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -131,12 +136,12 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: {
       ...members(Continue),
       type: { const: 'ask-reply' },
-      target: objectOf({ continuation: text }, ['continuation']),
+      target: shape({ continuation: text }),
     },
     required: ['type', 'target', 'reply'],
   },
   Approval: {
-    anyOf: [objectOf({ option: text, message: text }, ['option']), objectOf({ reply: refTo('AskReply') }, ['reply'])],
+    anyOf: [shape({ option: text, 'message?': text }), shape({ reply: refTo('AskReply') })],
   },
   Event: {
     description: 'An event of a turn, by its `type`; `fault` breaks the stream off.',
@@ -149,76 +154,64 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       ]),
     },
   },
-  Message: objectOf({ role: oneOf('user', 'assistant', 'tool', 'system'), parts: refTo('Parts'), at: time }, [
-    'role',
-    'parts',
-  ]),
-  Error: objectOf(
-    { code: oneOf(...ERROR_CODES), message: text, retryable: flag, retry: text, retryAfterMs: ms, ext: refTo('Ext') },
-    ['code', 'message', 'retryable'],
-  ),
-  Failure: objectOf({ type: { const: 'fault' }, fault: refTo('Error'), losses: listOf(refTo('Loss')) }, [
-    'type',
-    'fault',
-  ]),
-  Answer: objectOf(
-    {
-      turn: text,
-      session: text,
-      agent: text,
-      outcome: oneOf('completed', 'failed', 'cancelled', 'parked'),
-      stop: refTo('Stop'),
-      text,
-      messages: listOf(
-        objectOf({ id: text, role: text, text, reasoning: text, lane: text, parts: refTo('Parts') }, [
-          'id',
-          'role',
-          'text',
-        ]),
-      ),
-      tools: listOf(objectOf({ id: text, name: text, status: text, parts: refTo('Parts') }, ['id', 'name'])),
-      directives: listOf({ type: 'object' }),
-      notices: listOf({ type: 'object' }),
-      usage: refTo('Usage'),
-      usageEstimated: flag,
-      losses: listOf(refTo('Loss')),
-      replayed: flag,
-      fault: refTo('Error'),
-      asks: listOf(refTo('Ask')),
-      continuation: text,
-      deadline: time,
-      summary: text,
-      startedAt: time,
-      endedAt: time,
-    },
-    ['turn', 'session', 'agent', 'outcome', 'text', 'messages', 'tools', 'startedAt', 'endedAt'],
-  ),
-  Accepted: objectOf({ id: text, status: { const: 'accepted' }, session: text, replayed: flag }, [
-    'id',
-    'status',
-    'session',
-  ]),
-  Turn: objectOf(TURN, ALWAYS),
-  TurnPage: objectOf({ turns: listOf(refTo('Turn')), next: text }, ['turns']),
-  TurnDetails: objectOf(
-    { ...TURN, seq: whole, text, asks: listOf(refTo('Ask')), stop: refTo('Stop'), fault: refTo('Error') },
-    [...ALWAYS, 'seq', 'text'],
-  ),
-  TurnInput: objectOf(
-    {
-      messages: listOf(refTo('Message')),
-      results: listOf(objectOf({ at: whole, status: text, parts: refTo('Parts') }, ['at', 'status', 'parts'])),
-      ext: refTo('Ext'),
-    },
-    ['messages'],
-  ),
-  Session: objectOf(SESSION, SESSION_ALWAYS),
-  SessionPage: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
-  Fork: objectOf({ session: objectOf({ id: text, conversation: text }, ['id']) }, []),
-  AgentSessionPage: objectOf(
-    { sessions: listOf(objectOf({ id: text, cwd: text, title: text, usedAt: time }, ['id'])), next: text },
-    ['sessions'],
-  ),
-  SessionDetails: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
-  Done: objectOf({}, []),
+  Message: shape({ role: oneOf('user', 'assistant', 'tool', 'system'), parts: refTo('Parts'), 'at?': time }),
+  Error: shape({
+    code: oneOf(...ERROR_CODES),
+    message: text,
+    retryable: flag,
+    'retry?': text,
+    'retryAfterMs?': ms,
+    'ext?': refTo('Ext'),
+  }),
+  Failure: shape({ type: { const: 'fault' }, fault: refTo('Error'), 'losses?': listOf(refTo('Loss')) }),
+  Answer: shape({
+    turn: text,
+    session: text,
+    agent: text,
+    outcome: oneOf('completed', 'failed', 'cancelled', 'parked'),
+    'stop?': refTo('Stop'),
+    text,
+    messages: listOf(
+      shape({ id: text, role: text, text, 'reasoning?': text, 'lane?': text, 'parts?': refTo('Parts') }),
+    ),
+    tools: listOf(shape({ id: text, name: text, 'status?': text, 'parts?': refTo('Parts') })),
+    'directives?': listOf({ type: 'object' }),
+    'notices?': listOf({ type: 'object' }),
+    'usage?': refTo('Usage'),
+    'usageEstimated?': flag,
+    'losses?': listOf(refTo('Loss')),
+    'replayed?': flag,
+    'fault?': refTo('Error'),
+    'asks?': listOf(refTo('Ask')),
+    'continuation?': text,
+    'deadline?': time,
+    'summary?': text,
+    startedAt: time,
+    endedAt: time,
+  }),
+  Accepted: shape({ id: text, status: { const: 'accepted' }, session: text, 'replayed?': flag }),
+  Turn: shape(TURN),
+  TurnPage: shape({ turns: listOf(refTo('Turn')), 'next?': text }),
+  TurnDetails: shape({
+    ...TURN,
+    seq: whole,
+    text,
+    'asks?': listOf(refTo('Ask')),
+    'stop?': refTo('Stop'),
+    'fault?': refTo('Error'),
+  }),
+  TurnInput: shape({
+    messages: listOf(refTo('Message')),
+    'results?': listOf(shape({ at: whole, status: text, parts: refTo('Parts') })),
+    'ext?': refTo('Ext'),
+  }),
+  Session: shape(SESSION),
+  SessionPage: shape({ sessions: listOf(refTo('Session')), 'next?': text }),
+  Fork: shape({ 'session?': shape({ id: text, 'conversation?': text }) }),
+  AgentSessionPage: shape({
+    sessions: listOf(shape({ id: text, 'cwd?': text, 'title?': text, 'usedAt?': time })),
+    'next?': text,
+  }),
+  SessionDetails: shape({ ...SESSION, messages: listOf(refTo('Message')) }),
+  Done: shape({}),
 }

@@ -1,14 +1,6 @@
 import { type Fault, fault, type Once } from '../../../src/model/index.ts'
 import { wholeNumber } from './args.ts'
-
-/** A run in flight, as far as admission is concerned. */
-export interface Admitted {
-  ids: { request: string }
-  /** Session and key, which make two requests one; undefined without a key. */
-  unit: string | undefined
-  /** It does not count against the cap: a duplicate or a replay, as far as can be known beforehand. */
-  free: boolean
-}
+import type { Run } from './run.ts'
 
 /**
  * The memory that a `zene host` process has of its runs: which may start at the same time, and which answers may be given
@@ -35,7 +27,7 @@ export class Admission {
   }
 
   /** Decides whether a run may start: the fault that refuses it, or whether it is free of the cap. */
-  admit(request: string, unit: string | undefined, runs: readonly Admitted[]): Fault | { free: boolean } {
+  admit(request: string, unit: string | undefined, runs: readonly Run[]): Fault | { free: boolean } {
     if (this.#single) return { free: true }
     const same = runs.find((run) => run.ids.request === request)
     if (same && (unit === undefined || same.unit !== unit)) {

@@ -24,8 +24,9 @@ export function readArgs(argv: readonly string[]): Mode {
   if (argv[0] === 'self-test') return { kind: 'self-test' }
   const flags: Flags = { protocol: undefined, bridge: false, stream: false, stdinMs: undefined }
   const message = readFlags(argv[0] === 'host' ? argv.slice(1) : argv, flags)
-  if (message !== undefined) return { kind: 'refused', shape: shapeOf(flags), message }
-  return { kind: 'host', shape: shapeOf(flags), stream: flags.stream, stdinMs: flags.stdinMs }
+  const shape = shapeOf(flags)
+  if (message !== undefined) return { kind: 'refused', shape, message }
+  return { kind: 'host', shape, stream: flags.stream, stdinMs: flags.stdinMs }
 }
 
 /** A client that asks for neither shape gets a line with both; stream mode always has the protocol's. */
@@ -37,7 +38,7 @@ function shapeOf({ bridge, protocol, stream }: Flags): Shape {
 /** Fills in the flags; returns what is wrong with them, or undefined. */
 function readFlags(args: readonly string[], flags: Flags): string | undefined {
   for (let at = 0; at < args.length; ) {
-    const [name, joined] = cut(args[at]!)
+    const [name = args[at]!, joined] = /^(--[^=]*)=(.*)$/s.exec(args[at]!)?.slice(1) ?? []
     const next = args[at + 1]
     const following = next === undefined || next.startsWith('--') ? undefined : next
     const wrong = readFlag(name, joined, joined ?? following, flags)
@@ -45,11 +46,6 @@ function readFlags(args: readonly string[], flags: Flags): string | undefined {
     at += joined === undefined && following !== undefined && name !== '--bridge-compat' ? 2 : 1
   }
   return undefined
-}
-
-function cut(argument: string): [name: string, value: string | undefined] {
-  const equals = argument.startsWith('--') ? argument.indexOf('=') : -1
-  return equals < 0 ? [argument, undefined] : [argument.slice(0, equals), argument.slice(equals + 1)]
 }
 
 function readFlag(

@@ -15,15 +15,7 @@ import { isBlank, isPlaceholder } from '../text.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
 import type { Shape } from './args.ts'
 import { errorObject, head, shaped, statusOf, usageJson } from './lines.ts'
-import type { Ids } from './request.ts'
-
-/** The facts that the answer to an ended run needs. */
-export interface Ended {
-  ids: Ids
-  shape: Shape
-  promptLength: number
-  replayed: boolean
-}
+import type { Run } from './run.ts'
 
 const USAGE = new Set(['usage'])
 
@@ -49,10 +41,10 @@ export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
 }
 
 /**
- * The answer to a run: flat, or a `final` line. A cancelled run's `final` has no error. What the answer cannot carry goes
- * to `report`.
+ * The answer to a run: flat, or a `final` line. A cancelled run's `final` has no error. `report` gets what the answer
+ * cannot carry.
  */
-export function finalLine(run: Ended, view: TurnView, failed: Fault | undefined, report: Report): string {
+export function finalLine(run: Run, view: TurnView, failed: Fault | undefined, report: Report): string {
   const text = failed ? '' : wellFormed(view.text, report, 'text')
   if (failed && view.text !== '') report(dropped('text-delta', 'text', 'policy'))
   if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)

@@ -10,8 +10,25 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
+import type { Shape } from './args.ts'
 import { ackLine, eventHead, eventLine, relayedEvent, statusOf } from './lines.ts'
 import type { Ids } from './request.ts'
+
+/** A run in flight. */
+export interface Run {
+  ids: Ids
+  exchange: Id
+  turn: Id
+  shape: Shape
+  promptLength: number
+  replayed: boolean
+  /** Session and key, which make two requests one; undefined without a key. */
+  unit: string | undefined
+  /** It does not count against the cap: a duplicate or a replay, as far as can be known beforehand. */
+  free: boolean
+  /** Writes its lines; undefined when only its answer is written. */
+  stream: RunStream | undefined
+}
 
 /** A run as its stream shows it: `ack`, then numbered `event` lines between REQUEST_ACCEPTED and RUN_FINISHED. */
 export class RunStream {

@@ -1,11 +1,11 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type EventOf, type Fault, type Id, quote, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
-import type { Admission, Admitted } from './admission.ts'
+import type { Admission } from './admission.ts'
 import type { Shape } from './args.ts'
-import { type Ended, faultOf, finalLine, lostExt } from './ending.ts'
+import { faultOf, finalLine, lostExt } from './ending.ts'
 import { ackLine } from './lines.ts'
 import { type Ids, NO_IDS, type RunRequest } from './request.ts'
-import { RunStream } from './run.ts'
+import { type Run, RunStream } from './run.ts'
 import { answerOf, startCommand } from './start.ts'
 
 /** The form in which a wire is answered. */
@@ -16,14 +16,6 @@ export interface Form {
   shape: Shape
   /** Answers are lines: stream mode, or what an HTTP client asks for. */
   lines: boolean
-}
-
-/** A run in flight; `stream` writes its lines and is undefined when only its answer is written. */
-interface Run extends Ended, Admitted {
-  ids: Ids
-  exchange: Id
-  turn: Id
-  stream: RunStream | undefined
 }
 
 /** The runs of one wire. */

@@ -17,7 +17,10 @@ export function errorLine(message: string): string {
   return ERROR + quote(message)
 }
 
-/** Text as body lines. They have no carriage returns: line ends are LF, and lines that would be read as protocol begin with a space. */
+/**
+ * Text as body lines, which hold no carriage returns: line ends are LF. Lines that would be read as protocol begin with
+ * a space.
+ */
 export function bodyLines(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/^(?=AGENT_(?:SESSION|PARTIAL|ERROR):)/gm, ' ')
 }
