@@ -1,4 +1,4 @@
-import { dropped, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Id,
@@ -54,31 +54,19 @@ export class TurnWriter {
   readonly tools: ToolWriter
 
   static readonly #events: EventTable<TurnWriter> = {
-    'turn-accepted': null,
-    'turn-started': null,
-    'turn-parked': null,
-    'turn-end': null,
-    'step-start': null,
-    'step-end': null,
-    'message-start': null,
+    ...unwritten('turn-accepted', 'turn-started', 'turn-parked', 'turn-end', 'step-start', 'step-end'),
+    ...unwritten('message-start', 'message-retract', 'reasoning-end', 'citation', 'tool-args-delta'),
+    ...unwritten('terminal-output', 'directive', 'ask', 'ask-settled'),
     'text-delta': (writer, event, view) => writer.#delta(event, 'agent_message_chunk', view),
     'reasoning-delta': (writer, event, view) => writer.#delta(event, 'agent_thought_chunk', view),
-    'reasoning-end': null,
-    citation: null,
     'message-end': (writer, event, view) => writer.#messageEnd(event, view),
-    'message-retract': null,
     'tool-start': (writer, event) => writer.tools.start(event),
-    'tool-args-delta': null,
     'tool-call': (writer, event, view) => writer.tools.call(event, view),
     'tool-progress': (writer, event) => writer.tools.progress(event),
     'tool-end': (writer, event, view) => writer.tools.end(event, view),
-    'terminal-output': null,
-    directive: null,
     plan: (writer, event) => writer.#plan(event),
     usage: (writer, event) => writer.#usage(event),
     notice: (writer, event) => writer.#notice(event),
-    ask: null,
-    'ask-settled': null,
     foreign: (writer, event) => writer.#foreign(event),
   }
 
