@@ -1,6 +1,14 @@
-import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import { type Ext, type Fault, type Id, type Item, type JsonText, type Loss, type Members, quote } from '../../../src/model/index.ts'
+import {
+  type Ext,
+  type Fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  type Members,
+  quote,
+} from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
 
 const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const
@@ -24,16 +32,6 @@ export class Lines {
   /** Writes a whole line. */
   send(line: string): void {
     this.#ports.send(line)
-  }
-
-  /** Something has no place on this wire. */
-  drop(item: Item, field?: string): void {
-    this.report(dropped(item, field))
-  }
-
-  /** Reports an item that has no place of its own. */
-  weaken(item: Item): void {
-    this.report(weakened(item))
   }
 
   report(loss: Loss): void {

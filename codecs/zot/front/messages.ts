@@ -1,4 +1,4 @@
-import { weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, type Report, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Ext,
@@ -68,7 +68,7 @@ export class MessageWriter {
       if (event.parts === undefined && text === '') return
       const content = this.#content(event, text, (loss) => this.#lines.report(loss))
       this.#write('assistant_message', content, view, event.ext)
-    } else this.#lines.drop('message-end', 'role')
+    } else this.#lines.report(dropped('message-end', 'role'))
   }
 
   retract(event: EventOf<'message-retract'>, view: TurnView): void {
@@ -76,7 +76,7 @@ export class MessageWriter {
     this.#lines.report(weakened('message-retract', undefined, 'too-narrow'))
   }
 
-  #content({ parts, ext }: EventOf<'message-end'>, text: string, report: Parameters<typeof contentOf>[2]): JsonText {
+  #content({ parts, ext }: EventOf<'message-end'>, text: string, report: Report): JsonText {
     return parts ? contentOf(parts, ext, report) : `[${textBlock(text)}]`
   }
 

@@ -47,8 +47,9 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
   cancel(ext: Ext | undefined): void {
     const active = this.active
     if (!active) return
-    const command = { exchange: this.#ports.newId(), session: { id: this.#client.session }, ...(ext && { ext }) }
-    this.#ports.command({ ...command, type: 'turn-cancel', target: { turn: active.turn } })
+    const [exchange, session] = [this.#ports.newId(), { id: this.#client.session }]
+    const target = { turn: active.turn }
+    this.#ports.command({ exchange, session, type: 'turn-cancel', target, ...(ext && { ext }) })
   }
 
   /** Writes an event of the turn that runs. */

@@ -1,4 +1,4 @@
-import { isDropped, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   asJson,
   type EventOf,
@@ -51,13 +51,10 @@ export class ToolWriter {
   }
 
   /** `tool_progress`, one for each text. */
-  progress(event: EventOf<'tool-progress'>): void {
-    for (const part of event.parts) {
-      if (part.type !== 'text') {
-        this.#lines.drop(`part.${part.type}`, 'tool_progress')
-        continue
-      }
-      this.#lines.write('tool_progress', { id: quote(event.tool), text: quote(part.text) }, event.ext)
+  progress({ tool, parts, ext }: EventOf<'tool-progress'>): void {
+    for (const part of parts) {
+      if (part.type === 'text') this.#lines.write('tool_progress', { id: quote(tool), text: quote(part.text) }, ext)
+      else this.#lines.report(dropped(`part.${part.type}`, 'tool_progress'))
     }
   }
 

@@ -1,4 +1,4 @@
-import { type EventTable, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, unwritten, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -71,7 +71,7 @@ export class TurnWriter {
     notice: (writer, event) => writer.#notice(event),
     foreign: (writer, { protocol, frame }) => {
       if (protocol === PROTOCOL) writer.#lines.send(oneLine(frame))
-      else writer.#lines.drop('foreign', protocol)
+      else writer.#lines.report(dropped('foreign', protocol))
     },
   }
 
@@ -82,7 +82,8 @@ export class TurnWriter {
     this.#prompt = prompt
     this.#usage = usage
     this.#steps = new StepWriter(this.#lines, this.#tools)
-    this.#messages = new MessageWriter(this.#lines, this.#tools, prompt.command === 'compact' ? undefined : prompt.input)
+    const shown = prompt.command === 'compact' ? undefined : prompt.input
+    this.#messages = new MessageWriter(this.#lines, this.#tools, shown)
     this.#alone = alone !== undefined
     this.#responded = this.#alone
   }
@@ -95,9 +96,9 @@ export class TurnWriter {
     }
     if (event.type === 'turn-accepted') return
     this.respond()
-    if (event.ext && event.ext.protocol !== PROTOCOL) this.#lines.drop('ext', event.ext.protocol)
+    if (event.ext && event.ext.protocol !== PROTOCOL) this.#lines.report(dropped('ext', event.ext.protocol))
     // A sub-agent's words would mix into the answer.
-    if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.drop(event.type, 'lane')
+    if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.report(dropped(event.type, 'lane'))
     else writeEvent(TurnWriter.#events, this, event, view)
   }
 
@@ -117,7 +118,7 @@ export class TurnWriter {
   #notice(event: EventOf<'notice'>): void {
     // An empty success needs no words here.
     if (event.code === 'empty-answer') return
-    if (!OWN_NOTICES.has(event.code)) this.#lines.weaken('notice.code')
+    if (!OWN_NOTICES.has(event.code)) this.#lines.report(weakened('notice.code'))
     this.#lines.send(noticeLine(event))
   }
 
@@ -145,9 +146,9 @@ export class TurnWriter {
     } else if (end.outcome === 'cancelled' && this.#steps.stop !== 'aborted') this.#steps.end('aborted')
     this.#tools.closeDrafts()
     const said = end.fault?.ext
-    if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
-    if (end.summary !== undefined && this.#prompt.command !== 'compact') this.#lines.drop('end.summary')
-    if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.weaken('fault.code')
+    if (said && said.protocol !== PROTOCOL) this.#lines.report(dropped('ext', said.protocol))
+    if (end.summary !== undefined && this.#prompt.command !== 'compact') this.#lines.report(dropped('end.summary'))
+    if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.report(weakened('fault.code'))
     if (end.outcome === 'failed') this.#lines.write('error', { message: quote(message) }, said)
     else if (end.outcome === 'completed' && this.#prompt.command === 'compact') {
       this.#lines.write('compact_done', { summary: quote(end.summary ?? text) })
