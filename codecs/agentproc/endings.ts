@@ -1,7 +1,7 @@
 import { codeOfProviderText, type Ending, failedWith } from '../../src/codec-kit/index.ts'
 import { type CallEnd, faultOfEnd } from '../../src/contract/index.ts'
 import { type Fault, fault } from '../../src/model/index.ts'
-import { exitCodeExt } from './exit-code.ts'
+import { exitCodeExt } from './errors.ts'
 import type { AgentProcOptions } from './options.ts'
 
 /** The longest part of stderr that may follow an error, in UTF-16 units. */

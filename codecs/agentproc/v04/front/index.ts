@@ -6,7 +6,7 @@ import {
   frameText,
 } from '../../../../src/contract/index.ts'
 import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
-import { exitCodeOf } from '../../exit-code.ts'
+import { exitCodeOf } from '../../errors.ts'
 import { refusedTurn, type TypedVersion } from '../../versions.ts'
 import { EventWriter } from './answer.ts'
 import { Asks } from './asks.ts'
