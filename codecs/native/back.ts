@@ -23,7 +23,7 @@ import {
   type TurnEvent,
 } from '../../src/model/index.ts'
 import { commandLine } from './lines.ts'
-import { type ReadLine, readLine } from './read.ts'
+import { deltasOfTurn, type ReadLine, readLine } from './read.ts'
 import { modelData, PROTOCOL } from './wire.ts'
 
 /** The number of ended turns that are remembered. */
@@ -37,6 +37,7 @@ export class NativeBack implements BackLink {
   /** Ids on that wire that are known, whoever's turns they are. */
   readonly #turns: ReadonlySet<Id> | undefined
   #ready: boolean
+  #deltas = deltasOfTurn()
   /** The commands that wait until the agent is ready. */
   #waiting: Command[] = []
   #running: CommandOf<'turn-start'> | undefined
@@ -74,6 +75,7 @@ export class NativeBack implements BackLink {
   #begin(command: CommandOf<'turn-start'>): void {
     this.#endUnasked()
     this.#running = command
+    this.#deltas = deltasOfTurn()
     this.#over.add(command.turn)
     if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
   }
@@ -81,7 +83,7 @@ export class NativeBack implements BackLink {
   decode(frame: Frame): void {
     if (this.#dead) return
     const line = frameText(frame)
-    const read = readLine(line)
+    const read = readLine(line, this.#deltas)
     if (!this.#ready && !this.#greets(read)) return
     if (read.is === 'event') this.#event(read.event, line, read.losses ?? [])
     else if (read.is === 'fault') this.#fault(read, line)
@@ -152,7 +154,9 @@ export class NativeBack implements BackLink {
     for (const loss of losses) this.#report(loss)
     if (event.type === 'turn-end') this.#running = undefined
     const honest = this.#honest(event)
-    this.#ports.emit(event.turn === turn ? honest : { ...honest, turn })
+    // It was made for this.
+    honest.turn = turn
+    this.#ports.emit(honest)
   }
 
   /** An event as everybody reads it: a failure has its reason, and counts are counts. */

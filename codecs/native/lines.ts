@@ -1,5 +1,5 @@
 import type { InputFate } from '../../src/contract/index.ts'
-import type { AgentEvent, Command, Fault, Id, JsonText, Loss } from '../../src/model/index.ts'
+import type { AgentEvent, Command, Fault, Id, JsonText, Loss, TurnEvent } from '../../src/model/index.ts'
 import { parseObject, quote } from '../../src/model/index.ts'
 import { isCommandType, isEventType } from './read.ts'
 import { extended, PROTOCOL, write } from './wire.ts'
@@ -33,14 +33,35 @@ export function eventLine(event: AgentEvent, extras: EventExtras): JsonText {
   const turn = extras.turn ?? event.turn
   const number = extras.seq === undefined ? '' : `,"seq":${extras.seq}`
   const head = `{"type":"${event.type}","turn":${turn === null ? 'null' : quote(turn)}${number}`
-  // Most events are pieces of text or thought without further members.
-  if ((event.type === 'text-delta' || event.type === 'reasoning-delta') && !event.ext && event.lane === undefined) {
-    return `${head},"message":${quote(event.message)},"text":${quote(event.text)}}`
-  }
   if (event.type === 'foreign' && isOwnFrame(event, isEventType)) return event.frame
   const { type: _type, turn: _turn, ext, ...fields } = event
   const { seq: _seq, turn: _named, ...more } = extras
   return extended(joined(head, { ...fields, ...more }), ext, OWN_OF_EVENTS)
+}
+
+/** Writes the lines of pieces of text and thought, which are most events of a turn. */
+export class DeltaLines {
+  #type = ''
+  #turn: Id | undefined
+  #message: Id | undefined
+  /** The text before and after the number in the lines of one message. */
+  #head = ''
+  #middle = ''
+
+  /** The line of an event with this number in this turn, as `eventLine` writes it; undefined for most other events. */
+  line(event: TurnEvent, turn: Id, seq: number): JsonText | undefined {
+    if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') return undefined
+    const { type, message, text } = event
+    if (event.ext !== undefined || event.lane !== undefined) return undefined
+    if (message !== this.#message || type !== this.#type || turn !== this.#turn) {
+      this.#type = type
+      this.#turn = turn
+      this.#message = message
+      this.#head = `{"type":"${type}","turn":${quote(turn)},"seq":`
+      this.#middle = `,"message":${quote(message)},"text":`
+    }
+    return `${this.#head}${seq}${this.#middle}${quote(text)}}`
+  }
 }
 
 /** The line of a command for an agent. */

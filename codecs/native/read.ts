@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PlainDeltas, valuesOf } from '../../src/codec-kit/index.ts'
 import {
   type AgentEvent,
   type Command,
@@ -115,12 +116,20 @@ const EITHER: ReadonlySet<string> = new Set(['notice', 'ask', 'ask-settled', 'fo
 
 /** A delta as it is nearly always written. */
 const PLAIN_DELTA = messagePattern('{"type":*,"turn":*[,"seq":#],"message":*,"text":*}')
+const NUMBER = valuesOf('seq')
+
+/** A reader of the deltas of one turn. */
+export function deltasOfTurn(): PlainDeltas {
+  return new PlainDeltas(PLAIN_DELTA, NUMBER)
+}
 
 /** Reads a line of an agent. Never throws. */
-export function readLine(line: string): ReadLine {
-  const plain = PLAIN_DELTA.exec(line)
-  if (plain?.[1] === 'text-delta' || plain?.[1] === 'reasoning-delta') {
-    return { is: 'event', event: { turn: plain[2]!, type: plain[1], message: plain[3]!, text: plain[4]! } }
+export function readLine(line: string, deltas = deltasOfTurn()): ReadLine {
+  const text = deltas.textIn(line)
+  if (text !== undefined) {
+    const { strings } = deltas
+    const type = deltaType(strings[1])
+    if (type) return { is: 'event', event: { turn: strings[2]!, type, message: strings[3]!, text } }
   }
   const value = parse(line)
   if (!isRecord(value)) return { is: 'wrong', item: 'foreign', turn: null, why: 'the line is not a JSON object' }
@@ -141,6 +150,12 @@ export function readLine(line: string): ReadLine {
   if ('wrong' in read) return wrong(read.wrong)
   const { losses, ...fields } = read.fields
   return { is: 'event', event: { turn, type, ...fields } as AgentEvent, ...(losses && { losses }) }
+}
+
+/** The type of a delta, as the string that V8 compares by its address; undefined for another name. */
+function deltaType(name: string | undefined): 'text-delta' | 'reasoning-delta' | undefined {
+  if (name === 'text-delta') return 'text-delta'
+  return name === 'reasoning-delta' ? 'reasoning-delta' : undefined
 }
 
 /** True for the name of an event. */

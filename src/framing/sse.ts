@@ -92,12 +92,7 @@ class SseDecoder implements FrameDecoder {
   }
 
   #dispatch(): void {
-    if (this.#data !== undefined) {
-      const frame: { data: string; event?: string; id?: string } = { data: this.#data }
-      if (this.#event !== '') frame.event = this.#event
-      if (this.#id !== undefined) frame.id = this.#id
-      this.#sink.frame(frame)
-    }
+    if (this.#data !== undefined) this.#sink.frame(frameOf(this.#data, this.#event, this.#id))
     this.#release()
   }
 
@@ -113,6 +108,12 @@ class SseDecoder implements FrameDecoder {
     this.#release()
     this.#sink.fault(tooLarge('server-sent event', this.#limit, 'limits.line'))
   }
+}
+
+/** A frame with the members that it has: V8 keeps those that are added later apart from the object. */
+function frameOf(data: string, event: string, id: string | undefined): Frame {
+  if (id === undefined) return event === '' ? { data } : { data, event }
+  return event === '' ? { data, id } : { data, event, id }
 }
 
 /** The value of a field of this name, in the line from `from` to `end`; undefined when the line has another field. */
@@ -134,16 +135,29 @@ export function sseDecoder(limit: number, sink: FrameSink): FrameDecoder {
  * starts a new `data` line, so that a reader sees it as LF; in a name or an id, which hold none, it becomes a space.
  */
 export function encodeSse(frame: Frame): string {
-  if (typeof frame === 'string') return `${dataLines(frame)}\n`
+  if (typeof frame === 'string') return withData('', frame)
   if (frame.comment) return `: ${oneLine(frame.data)}\n\n`
-  const event = frame.event ? `event: ${oneLine(frame.event)}\n` : ''
-  const id = frame.id === undefined ? '' : `id: ${oneLine(frame.id)}\n`
-  return `${event}${id}${dataLines(frame.data)}\n`
+  const { data, event, id } = frame
+  let head = event ? eventLine(event) : ''
+  if (id !== undefined) head += `id: ${oneLine(id)}\n`
+  return withData(head, data)
 }
 
-function dataLines(data: string): string {
-  if (!hasLineEnd(data)) return `data: ${data}\n`
-  return `data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n`
+/** The name that was written last, and its line: events of one name follow each other. */
+let lastName = ''
+let lastLine = ''
+
+function eventLine(name: string): string {
+  if (name !== lastName) {
+    lastLine = `event: ${oneLine(name)}\n`
+    lastName = name
+  }
+  return lastLine
+}
+
+function withData(head: string, data: string): string {
+  const lines = hasLineEnd(data) ? data.replace(/\r\n|\r|\n/g, '\ndata: ') : data
+  return `${head}data: ${lines}\n\n`
 }
 
 function oneLine(value: string): string {

@@ -87,6 +87,24 @@ export function unquoted(json: JsonText): string {
   return typeof said === 'string' ? said : inner
 }
 
+/** Characters that stand in no JSON string as they are. */
+const ESCAPED = /[\\\u0000-\u001f]/
+
+/** The text that was found last to need no escapes: a piece of an answer is read, and then quoted. */
+let plain = ''
+
+/** True when a piece of an answer is the same in a JSON string: nothing in it is escaped. */
+export function isPlain(text: string): boolean {
+  if (NOT_PLAIN.test(text)) return false
+  plain = text
+  return true
+}
+
+/** The text of a JSON string, given without its quotes; undefined when it is none. For pieces of an answer. */
+export function unescaped(inner: string): string | undefined {
+  return isPlain(inner) || !ESCAPED.test(inner) ? inner : (parse(`"${inner}"`) as string | undefined)
+}
+
 /** Index after the bracket that the text begins with, or -1 when it begins with something else. */
 function opening(json: JsonText, bracket: '{' | '['): number {
   const at = json[0] === bracket ? 0 : json.search(/[^ \t\r\n\ufeff]/)
@@ -190,7 +208,7 @@ export function quote(text: string): JsonText
 export function quote(text: string | undefined): JsonText | undefined
 export function quote(text: string | undefined): JsonText | undefined {
   if (text === undefined) return undefined
-  if (!NOT_PLAIN.test(text)) return `"${text}"`
+  if (text === plain || !NOT_PLAIN.test(text)) return `"${text}"`
   return escapeSeparators(JSON.stringify(text))
 }
 
@@ -215,8 +233,12 @@ function escapeSeparators(json: JsonText): JsonText {
   return has ? json.replace(/[\u0085\u2028\u2029]/g, escapeUnit) : json
 }
 
+/** Text that is quoted without escapes, of ASCII alone. */
+const PLAIN_ASCII = /^[ !#-[\]-~]*$/
+
 /** Like `quote`, with every character outside ASCII escaped. */
 export function quoteAscii(text: string): JsonText {
+  if (PLAIN_ASCII.test(text)) return `"${text}"`
   return JSON.stringify(text).replace(/[\u007f-\uffff]/g, escapeUnit)
 }
 

@@ -8,7 +8,8 @@ import { codec as openharness } from '../../codecs/openharness/index.ts'
 import { codec as zene } from '../../codecs/zene/index.ts'
 import { codec as zot } from '../../codecs/zot/index.ts'
 import type { Frame } from '../../src/contract/index.ts'
-import { messagePattern } from '../../src/model/index.ts'
+import { appendLine, newLines } from '../../src/engine/events/index.ts'
+import { type AgentEvent, messagePattern, type TurnEvent } from '../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../kit/drive.ts'
 
 /** Text as JSON in any spelling: escaped or not, also what JSON forbids. */
@@ -21,6 +22,18 @@ const string = fc
     fc.boolean(),
   )
   .map(([text, raw]) => (raw ? `"${text}"` : JSON.stringify(text)))
+
+/** A piece of text or thought of a message, and nothing else. */
+function isPlainDelta(event: AgentEvent): event is TurnEvent {
+  return (event.type === 'text-delta' || event.type === 'reasoning-delta') && !event.ext && event.lane === undefined
+}
+
+/** True when the record has the next event like this one as its text alone. */
+function isShort(event: TurnEvent): boolean {
+  const lines = newLines(event.turn)
+  appendLine(lines, 1, event)
+  return lines.text.startsWith('[')
+}
 
 interface Case {
   /** A back whose turn `t1` runs and knows the message `m`. */
@@ -136,9 +149,9 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 describe.each(Object.entries(CASES))('%s', (_name, { open, line, frame }) => {
-  const said = (text: string) => {
+  const said = (text: string, times = 1) => {
     const drive = open()
-    drive.feed(frame(text))
+    for (let time = 0; time < times; time += 1) drive.feed(frame(text))
     const { events, losses, faults } = drive
     return { events, losses, faults }
   }
@@ -148,6 +161,17 @@ describe.each(Object.entries(CASES))('%s', (_name, { open, line, frame }) => {
       fc.property(line, (text) => {
         const spelled = text.replace('{', '{ ')
         expect(said(text)).toEqual(said(spelled))
+      }),
+    )
+  })
+
+  test('a delta says the same when others like it came before', () => {
+    fc.assert(
+      fc.property(line, (text) => {
+        const spelled = text.replace('{', '{ ')
+        const repeated = said(text, 3)
+        expect(repeated).toEqual(said(spelled, 3))
+        for (const event of repeated.events) if (isPlainDelta(event)) expect(isShort(event)).toBe(true)
       }),
     )
   })

@@ -34,3 +34,19 @@ describe('encodeFrame writes', () => {
     expect(encodeFrame(framing, frame)).toBe(text)
   })
 })
+
+test('each event has its own name, whatever the one before was', () => {
+  const names = ['a', 'a', 'b', 'a', undefined, 'a', 'a\nb', 'a\nb']
+  const encoded = names.map((event) => encodeFrame('sse', { data: 'x', ...(event !== undefined && { event }) }))
+  const lines = [
+    'event: a\n',
+    'event: a\n',
+    'event: b\n',
+    'event: a\n',
+    '',
+    'event: a\n',
+    'event: a b\n',
+    'event: a b\n',
+  ]
+  expect(encoded).toEqual(lines.map((line) => `${line}data: x\n\n`))
+})

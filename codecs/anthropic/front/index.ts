@@ -65,6 +65,11 @@ class MessagesFront implements FrontLink {
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     if (event.type === 'turn-started' || this.#continued) this.#started()
+    // Nothing is lost of most events.
+    if (this.#events && event.type === 'text-delta' && event.ext === undefined) {
+      this.#events.write(event, view)
+      return
+    }
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed' ? faultOfTurn(event) : undefined

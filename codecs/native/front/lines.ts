@@ -20,7 +20,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { eventLine, faultLine } from '../lines.ts'
+import { DeltaLines, eventLine, faultLine } from '../lines.ts'
 import { readCommand } from '../read.ts'
 import { wireData } from '../wire.ts'
 
@@ -49,6 +49,7 @@ export class NativeFront implements FrontLink {
   readonly #turns = new Map<string, Id>()
   /** The client's name of the exchange whose command is being refused. */
   #refused: string | undefined
+  readonly #deltas = new DeltaLines()
 
   constructor(ports: FrontPorts) {
     this.#ports = ports
@@ -81,7 +82,13 @@ export class NativeFront implements FrontLink {
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const opened = this.#opened.get(exchange)
-    const extras = { seq: view.seq, turn: opened?.named ?? event.turn }
+    const turn = opened?.named ?? event.turn
+    const delta = this.#deltas.line(event, turn, view.seq)
+    if (delta !== undefined) {
+      this.#ports.send(delta)
+      return
+    }
+    const extras = { seq: view.seq, turn }
     if (event.type === 'turn-accepted') {
       this.#ports.send(eventLine(event, { ...extras, exchange: opened?.exchange }))
     } else if (event.type === 'turn-end') {

@@ -1,11 +1,12 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { Id, JsonText, TurnEvent, TurnView } from '../../../src/model/index.ts'
-import { eventLine } from '../lines.ts'
+import { DeltaLines, eventLine } from '../lines.ts'
 
 /** Writes an answer over HTTP as a stream: events of SSE, or lines. */
 export class StreamedAnswer {
   readonly #ports: FrontPorts
   readonly #framing: 'sse' | 'ndjson'
+  readonly #deltas = new DeltaLines()
 
   constructor(ports: FrontPorts, framing: 'sse' | 'ndjson') {
     this.#ports = ports
@@ -14,6 +15,11 @@ export class StreamedAnswer {
 
   /** Writes an event of the turn under its number; the last one with the losses of the exchange. */
   event(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
+    const delta = this.#deltas.line(event, event.turn, seq)
+    if (delta !== undefined) {
+      this.write(event.type, delta, seq)
+      return
+    }
     const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
     this.write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type BodyOf, type ToolCalls, unparsed } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, PlainDeltas, type ToolCalls, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AgentEvent,
@@ -124,6 +124,7 @@ export class StreamReader {
   readonly #turn: Id
   readonly #ports: BackPorts
   readonly #ids: StreamIds
+  readonly #deltas = new PlainDeltas(PLAIN_DELTA)
   /** Something of the profile came. */
   used = false
   /** Text, directives or the turn's usage came as events: the closing envelope repeats them. */
@@ -190,9 +191,9 @@ export class StreamReader {
 
   /** The hottest events, without a schema. */
   #delta(name: 'text_delta' | 'reasoning_delta', data: string): void {
-    const plain = PLAIN_DELTA.exec(data)
-    if (plain) {
-      this.#piece(name, plain[1]!, plain[2]!, undefined)
+    const plain = this.#deltas.textIn(data)
+    if (plain !== undefined) {
+      this.#piece(name, this.#deltas.strings[1]!, plain, undefined)
       return
     }
     const { message, text, lane } = parseObject(data) ?? {}
@@ -210,7 +211,8 @@ export class StreamReader {
     if (name === 'text_delta') this.text = true
     const type = name === 'text_delta' ? 'text-delta' : 'reasoning-delta'
     if (lane !== undefined) this.emit({ type, message: id, text }, lane)
-    else this.#ports.emit({ type, message: id, text, turn: this.#turn })
+    // In this order of its members the record has it short.
+    else this.#ports.emit({ turn: this.#turn, type, message: id, text })
   }
 
   #known(name: EventName, data: string): void {

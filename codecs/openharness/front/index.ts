@@ -1,4 +1,4 @@
-import { dropped, isJsonType, type Report } from '../../../src/codec-kit/index.ts'
+import { dropped, isJsonType } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -81,8 +81,7 @@ class OpenHarnessFront implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    const report = (loss: Loss): void => this.#ports.report(loss, exchange)
-    if (event.ext) this.#takeExt(event.ext.protocol, ownExt(event.ext), report)
+    if (event.ext) this.#takeExt(event.ext.protocol, ownExt(event.ext), exchange)
     if (event.type === 'turn-accepted') {
       this.#denied = event.denials ?? []
       this.#replayed = event.how === 'replayed'
@@ -134,10 +133,9 @@ class OpenHarnessFront implements FrontLink {
 
   /** A turn's last word: the whole answer. Failures that come before anything was streamed are plain error bodies. */
   #end(event: TurnEnd, exchange: Id, view: TurnView): void {
-    const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     const failed = event.outcome !== 'completed'
     const found = failed ? (event.fault ?? missingFault(event.outcome)) : undefined
-    if (found?.ext && found.ext.protocol !== PROTOCOL) this.#takeExt(found.ext.protocol, undefined, report)
+    if (found?.ext && found.ext.protocol !== PROTOCOL) this.#takeExt(found.ext.protocol, undefined, exchange)
     const directives = this.#directives(view, ownExt(event.ext), exchange)
     this.#answerTurn(view, exchange, { directives, ...(found && { fault: found }) }, event)
   }
@@ -182,9 +180,9 @@ class OpenHarnessFront implements FrontLink {
     return this.#context.transport === 'http'
   }
 
-  #takeExt(protocol: string, own: JsonText | undefined, report: Report): void {
+  #takeExt(protocol: string, own: JsonText | undefined, exchange: Id): void {
     if (own !== undefined) this.#own = own
-    else report(dropped('ext', protocol))
+    else this.#ports.report(dropped('ext', protocol), exchange)
   }
 }
 

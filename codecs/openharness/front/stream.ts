@@ -31,10 +31,10 @@ const EVENTS: EventTable<StreamWriter> = {
   // An open question is shown by the `response` that parks its turn; it cannot be settled here before the next request.
   ask: null,
   'ask-settled': null,
-  'text-delta': (writer, event, view) => writer.show(view, 'text_delta', deltaJson(event)),
+  'text-delta': (writer, event, view) => writer.delta(view, 'text_delta', event),
   'reasoning-end': null,
   citation: null,
-  'reasoning-delta': (writer, event, view) => writer.show(view, 'reasoning_delta', deltaJson(event)),
+  'reasoning-delta': (writer, event, view) => writer.delta(view, 'reasoning_delta', event),
   'message-start': members('message_start', ['message', 'role', 'phase', 'lane']),
   'message-end': (writer, event, view) => writer.show(view, 'message_end', messageEnd(event, view, writer.report)),
   'message-retract': members('message_retract', ['message', 'keepText', 'lane']),
@@ -63,6 +63,9 @@ export class StreamWriter {
   readonly #exchange: Id
   /** The shell knows the id of the turn. */
   #introduced = false
+  /** The message of the last piece, and how the JSON of its pieces begins. */
+  #message: Id | undefined
+  #head = ''
   /** Something was written: a failure can no longer be a plain error body. */
   opened = false
   /** Receives what the profile has no place for. */
@@ -79,13 +82,23 @@ export class StreamWriter {
   }
 
   /** Writes an event of the wire; `data` is on one line. The first one says which turn, session and agent it is about. */
-  show({ turn, session, agent }: TurnView, event: string, data: JsonText): void {
-    if (!this.#introduced) {
-      const about = `{"turn":${quote(turn)},"session":${quote(session)},"agent":${quote(agent)}}`
-      this.#ports.send({ event: 'turn', data: about })
-    }
-    this.opened = this.#introduced = true
+  show(view: TurnView, event: string, data: JsonText): void {
+    if (!this.#introduced) this.#introduce(view)
     this.#ports.send({ event, data })
+  }
+
+  #introduce({ turn, session, agent }: TurnView): void {
+    this.opened = this.#introduced = true
+    const about = `{"turn":${quote(turn)},"session":${quote(session)},"agent":${quote(agent)}}`
+    this.#ports.send({ event: 'turn', data: about })
+  }
+
+  /** Writes a piece of a message. Nothing but quoted strings is in it, so that it is on one line already. */
+  delta(view: TurnView, event: string, { message, text, lane }: EventOf<'text-delta' | 'reasoning-delta'>): void {
+    if (message !== this.#message) this.#head = `{"message":${quote(message)},"text":`
+    this.#message = message
+    const json = this.#head + quote(text)
+    this.show(view, event, lane === undefined ? `${json}}` : `${json},"lane":${quote(lane)}}`)
   }
 
   keepAlive(): void {
@@ -108,11 +121,6 @@ function members<E extends TurnEvent>(name: string, keys: readonly (keyof E & st
 
 function valueJson(value: unknown): JsonText | undefined {
   return typeof value === 'string' ? quote(value) : JSON.stringify(value)
-}
-
-/** Nothing but quoted strings is in it, so that it is on one line already. */
-function deltaJson({ message, text, lane }: EventOf<'text-delta' | 'reasoning-delta'>): JsonText {
-  return `{"message":${quote(message)},"text":${quote(text)}${lane === undefined ? '' : `,"lane":${quote(lane)}`}}`
 }
 
 /** A message that was not streamed is shown here; of one that was, only its end, unless there is more than its text. */

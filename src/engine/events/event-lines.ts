@@ -1,5 +1,5 @@
 import type { EventBlock } from '../../contract/index.ts'
-import type { EventOf, Id, TurnEvent } from '../../model/index.ts'
+import { type EventOf, type Id, quote, type TurnEvent } from '../../model/index.ts'
 
 /** A piece of text of a message. */
 type Delta = EventOf<'text-delta' | 'reasoning-delta'>
@@ -37,12 +37,12 @@ export function appendLine(lines: EventLines, seq: number, event: TurnEvent): vo
   const kind = kindOf(event, lines.turn)
   const { message, text: said } = event as Delta
   if (kind !== OTHER && kind === lines.kind && message === lines.message) {
-    lines.text += `,${JSON.stringify(said)}`
+    lines.text += `,${quote(said)}`
     return
   }
   if (text === '') lines.seq = seq
   else lines.text += lines.kind === OTHER ? '\n' : ']\n'
-  lines.text += kind === OTHER ? JSON.stringify(event) : `[${kind},${JSON.stringify(message)},${JSON.stringify(said)}`
+  lines.text += kind === OTHER ? JSON.stringify(event) : `[${kind},${quote(message)},${quote(said)}`
   lines.kind = kind
   lines.message = message
 }

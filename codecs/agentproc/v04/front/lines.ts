@@ -1,4 +1,12 @@
-import { append, type Ext, type JsonText, type Members, object, quote } from '../../../../src/model/index.ts'
+import {
+  append,
+  type Ext,
+  type JsonText,
+  type Members,
+  object,
+  quote,
+  quoteAscii,
+} from '../../../../src/model/index.ts'
 import { ownExt } from '../../ext.ts'
 import { ascii } from '../schema.ts'
 
@@ -10,10 +18,11 @@ export interface Shared {
 
 /** A piece of the answer, or of the thinking before it. */
 export function partialLine(text: string, role: 'thinking' | undefined, { session, ext }: Shared): JsonText {
-  let json = `{"type":"partial","text":${quote(text)}`
+  let json = `{"type":"partial","text":${quoteAscii(text)}`
   if (role !== undefined) json += ',"role":"thinking"'
-  if (session !== undefined) json += `,"session_id":${quote(session)}`
-  return ascii(append(`${json}}`, ownExt(ext)))
+  if (session !== undefined) json += `,"session_id":${quoteAscii(session)}`
+  json += '}'
+  return ext === undefined ? json : ascii(append(json, ownExt(ext)))
 }
 
 /** An error, which ends the turn. */

@@ -76,6 +76,11 @@ class ChatFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#headers['x-request-id'] ??= view.turn
     if (event.type === 'turn-started' || this.#continued) this.#started()
+    // Nothing is lost of most events.
+    if (this.#chunks && event.type === 'text-delta' && event.ext === undefined) {
+      this.#chunks.write(event, view)
+      return
+    }
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)

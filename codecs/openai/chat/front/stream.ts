@@ -61,6 +61,9 @@ export class ChunkWriter {
   readonly #countsUsage: boolean
   /** The beginning of every chunk, which has the same ids. */
   #head = ''
+  /** The member that the last piece was, and how the chunks of its pieces begin. */
+  #member = ''
+  #before = ''
   #begun = false
   /** The message that text was written of; another one begins after an empty line. */
   #speaking: string | undefined
@@ -121,7 +124,9 @@ export class ChunkWriter {
 
   #delta(member: string, text: string): void {
     this.#begin()
-    this.#chunk(`{"${member}":${quote(text)}}`, 'null')
+    if (member !== this.#member) this.#before = `${this.#head},"choices":[{"index":0,"delta":{"${member}":`
+    this.#member = member
+    this.#output.data(`${this.#before}${quote(text)}},"logprobs":null,"finish_reason":null}]}`)
   }
 
   #finish(ending: Ending, view: TurnView): void {

@@ -10,5 +10,16 @@ export const EVENTS: DeltaWire<ServerEvent, PlainDelta & { event: ServerEvent }>
   read: readEvent,
   deltaOf: (event) =>
     DELTAS.test(event.type) && !event.item && !event.body ? { kind: event.type, text: event.delta, event } : undefined,
-  another: ({ event }, delta, json) => ({ ...event, delta, json }),
+  another: ({ event: { type, at, summary, part } }, delta, json) => ({
+    type,
+    at,
+    delta,
+    summary,
+    part,
+    item: undefined,
+    itemJson: '{}',
+    body: undefined,
+    bodyJson: '{}',
+    json,
+  }),
 }

@@ -13,7 +13,6 @@ import { type Command, type Fault, type Id, rest, type TurnEvent, type TurnView 
 import { responsesFront } from '../../capabilities.ts'
 import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
-import type { ResponseRef } from '../ids.ts'
 import { DeleteFront } from './delete.ts'
 import { type Echo, echoExt, NO_ECHO } from './echo.ts'
 import { type Envelope, responseJson } from './envelope.ts'
@@ -86,14 +85,18 @@ class ResponsesFront implements FrontLink {
     this.#view = view
     this.#headers['x-request-id'] ??= view.turn
     const request = this.#request!
-    const envelope = { ref: this.#ref(request, view.turn), echo: this.#echo }
     if (request.background && !request.streams) {
-      this.#ports.send(responseJson(envelope, view, { status: 'queued', output: '[]' }))
+      this.#ports.send(responseJson(this.#envelope(request, view.turn), view, { status: 'queued', output: '[]' }))
       return
     }
     if (event.type === 'turn-started' || this.#continuation !== undefined) this.#started()
-    this.#writer ??= this.#newWriter(request, envelope, exchange)
+    this.#writer ??= this.#newWriter(request, this.#envelope(request, view.turn), exchange)
     const writer = this.#writer
+    // Nothing is lost of most events.
+    if (event.type === 'text-delta' && event.ext === undefined) {
+      writer.write(event, view)
+      return
+    }
     reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
     const failed = event.type === 'turn-end' && event.outcome !== 'completed'
     if (failed && !(request.streams && writer.begun)) {
@@ -137,9 +140,10 @@ class ResponsesFront implements FrontLink {
     return { form: background ? 'accepted' : 'stream', framing: 'body', ...common }
   }
 
-  #ref({ stored }: ResponsesRequest, turn: Id): ResponseRef {
+  #envelope({ stored }: ResponsesRequest, turn: Id): Envelope {
     const continuation = this.#continuation
-    return { turn, stored, ...(continuation !== undefined && { continuation }) }
+    const ref = { turn, stored, ...(continuation !== undefined && { continuation }) }
+    return { ref, echo: this.#echo }
   }
 
   #newWriter({ streams, tools }: ResponsesRequest, envelope: Envelope, exchange: Id): ResponseWriter {

@@ -43,7 +43,7 @@ export class SpeechItems {
     const kind = known.refuses ? 'refusal' : 'output_text'
     const open = this.#openFor(message, kind, phase)
     open.text += text
-    this.#output.delta(`response.${kind}.delta`, open.of, text)
+    this.#output.delta(kind === 'refusal' ? 'response.refusal.delta' : 'response.output_text.delta', open.of, text)
   }
 
   /** A piece of reasoning. */
