@@ -29,7 +29,7 @@ const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an even
  * Partials are deltas of one message; the wires differ in what ends it.
  */
 export abstract class TypedReply<Read = unknown> implements AnswerReader {
-  protected abstract readonly version: TypedVersion
+  abstract readonly version: TypedVersion
   protected readonly out: TurnEmitter
   protected readonly options: AgentProcOptions
   protected readonly host: ReplyHost

@@ -20,6 +20,6 @@ export const v03: Dialect<AgentProcOptions> = {
   back: {
     capabilities: backCapabilities03,
     memory: () => 'bound',
-    open: (context, ports) => new TurnBack((start) => new TypedTurn('0.3', Reply, context, ports, start)),
+    open: (context, ports) => new TurnBack((start) => new TypedTurn(Reply, context, ports, start)),
   },
 }

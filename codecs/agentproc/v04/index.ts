@@ -22,6 +22,6 @@ export const v04: Dialect<AgentProcOptions> = {
   back: {
     capabilities: backCapabilities04,
     memory: () => 'bound',
-    open: (context, ports) => new TurnBack((start) => new TypedTurn('0.4', Reply, context, ports, start)),
+    open: (context, ports) => new TurnBack((start) => new TypedTurn(Reply, context, ports, start)),
   },
 }

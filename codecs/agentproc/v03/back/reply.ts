@@ -11,7 +11,7 @@ type Of<T extends AgentLine03['type']> = Extract<AgentLine03, { type: T }>
  * again, its last partial, or what their partials did not say: only the last is a message of its own.
  */
 export class Reply extends TypedReply<ReadLine03> {
-  protected readonly version = '0.3'
+  readonly version = '0.3'
   readonly #partials = capOf(this.options)
   readonly #bodyCap = capOf(this.options)
   #body = ''

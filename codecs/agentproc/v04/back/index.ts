@@ -5,34 +5,31 @@ import { CANCELLED } from '../../endings.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { type Prepared, ProcessTurn } from '../../process-turn.ts'
 import type { PermissionEvent, TypedReply, TypedReplyClass } from '../../typed-reply.ts'
-import { isSentinel, otherWire, type TypedVersion } from '../../versions.ts'
+import { isSentinel, otherWire } from '../../versions.ts'
 import type { ReadLine } from '../schema.ts'
 import { Permissions } from './asks.ts'
 import { prepare } from './turn.ts'
 
 /** A turn of an agent of a wire of JSON lines: a turn object on its stdin, events on its stdout. */
 export class TypedTurn extends ProcessTurn {
-  readonly #version: TypedVersion
   protected readonly answer: TypedReply
   readonly #permissions = new Permissions(this.start.turn, this.ports)
   /** No line has come yet. */
   #first = true
 
-  /** `Reply` reads the events of this version. */
+  /** `Reply` reads the events of the wire's version. */
   constructor(
-    version: TypedVersion,
     Reply: TypedReplyClass,
     context: BackContext<AgentProcOptions>,
     ports: BackPorts,
     start: CommandOf<'turn-start'>,
   ) {
     super(context, ports, start)
-    this.#version = version
     this.answer = new Reply(start.turn, context.options, this)
   }
 
   protected prepare(report: Report): Prepared | Fault {
-    return prepare(this.#version, this.context, this.start, report)
+    return prepare(this.answer.version, this.context, this.start, report)
   }
 
   /** An agent that waits for an answer gets one. */
@@ -47,7 +44,7 @@ export class TypedTurn extends ProcessTurn {
 
   protected line(line: string): void {
     if (this.#first && isSentinel(line)) {
-      this.finish(failedWith(otherWire(this.#version, line)!))
+      this.finish(failedWith(otherWire(this.answer.version, line)!))
       return
     }
     this.#first = false

@@ -7,7 +7,7 @@ type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
 
 /** Reads one run of an agent of wire 0.4. Its result may repeat the text of the partials, or a part of it. */
 export class Reply extends TypedReply<ReadLine> {
-  protected readonly version = '0.4'
+  readonly version = '0.4'
   #result: string | undefined
   #usageKnown = false
 
