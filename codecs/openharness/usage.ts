@@ -1,4 +1,4 @@
-import { isUncounted, type Report, readCounts } from '../../src/codec-kit/index.ts'
+import { countMembers, isUncounted, type Report, readCounts } from '../../src/codec-kit/index.ts'
 import { isRecord, type JsonText, type Members, object, type Usage } from '../../src/model/index.ts'
 
 /** Wire names of the token counts in our extension and in `usage` events. */
@@ -12,12 +12,9 @@ const NAMES = {
   costUsd: 'cost_usd',
 } as const satisfies Record<keyof Usage, string>
 
-const FIELDS = Object.entries(NAMES) as [keyof Usage, string][]
-
 /** Usage as raw JSON; `extra` members go in front. */
 export function usageJson(usage: Usage, estimated: boolean, extra: Members = {}): JsonText {
-  const counts = FIELDS.map(([field, name]) => [name, JSON.stringify(usage[field])] as const)
-  return object(extra, counts, { estimated: estimated ? 'true' : undefined })
+  return object(extra, countMembers(usage, NAMES), { estimated: estimated ? 'true' : undefined })
 }
 
 /** The usage that a JSON value reports; undefined when it has no count above zero (all zero means unknown). */

@@ -168,9 +168,12 @@ export const AvailableModels = v.object({
 /** The `message` of a client's `user` line. A block that is no text has no other place than the prompt itself. */
 export const ClientMessage = v.looseObject({ content: v.union([v.string(), v.array(v.unknown())]) })
 
-/** The answer of a client to `can_use_tool`. */
-export const Verdict = v.looseObject({
-  behavior: v.optional(v.string(), ''),
-  message: v.optional(v.string()),
-  interrupt: v.optional(v.boolean(), false),
-})
+/** The answer of a client to `can_use_tool`; one of another shape says nothing. */
+export const Verdict = v.fallback(
+  v.looseObject({
+    behavior: v.optional(v.pipe(v.string(), v.toLowerCase()), ''),
+    message: v.optional(v.string()),
+    interrupt: v.optional(v.boolean(), false),
+  }),
+  { behavior: '', interrupt: false },
+)

@@ -44,26 +44,20 @@ const FILE_DIFF: ReadonlySet<string> = new Set(['kind', 'file_name', 'diff', 'or
 
 /** Parts of a tool's result as displays, one after the other; texts that follow each other are one. */
 export function writeDisplays(parts: readonly Part[], report: Report): JsonText[] {
-  const displays: JsonText[] = []
-  let text: string | undefined
-  const flush = (): void => {
-    if (text !== undefined) displays.push(quote(text))
-    text = undefined
-  }
+  const displays: Shown[] = []
   for (const part of parts) {
     const shown = displayOf(part, report)
-    if (typeof shown === 'string') text = text === undefined ? shown : `${text}\n${shown}`
-    else if (shown) {
-      flush()
-      displays.push(shown.json)
-    }
+    const last = displays.at(-1)
+    if (typeof shown === 'string' && typeof last === 'string') displays.splice(-1, 1, `${last}\n${shown}`)
+    else if (shown !== undefined) displays.push(shown)
   }
-  flush()
-  return displays
+  return displays.map((shown) => (typeof shown === 'string' ? quote(shown) : shown.json))
 }
 
-/** A string is text; an object holds a display as JSON. */
-function displayOf(part: Part, report: Report): string | { json: JsonText } | undefined {
+/** A display: a text, or one that is an object as JSON. */
+type Shown = string | { json: JsonText }
+
+function displayOf(part: Part, report: Report): Shown | undefined {
   switch (part.type) {
     case 'text':
       return part.text

@@ -102,9 +102,7 @@ function writeMessage(role: Role, parts: readonly Part[], report: Report): JsonT
   for (const part of parts) {
     if (part.type === 'tool-reply') {
       const text = quote(plainText(part.parts, report))
-      if (part.status !== 'ok') {
-        report(weakened('part.tool-reply', 'status'))
-      }
+      if (part.status !== 'ok') report(weakened('part.tool-reply', 'status'))
       written.push(`{"role":"tool","tool_call_id":${quote(part.tool)},"content":${text}}`)
     } else if (part.type === 'tool-call') calls.push(toolCallJson(part.tool, part.name, part.args))
     else content.push(part)

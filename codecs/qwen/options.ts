@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { ownOptions } from '../../src/codec-kit/index.ts'
 
-/** The codec's own keys of an agent's configuration. */
-export const optionsSchema = v.strictObject({
+const schema = v.strictObject({
   /** Which output the agent is asked for, where its configured arguments do not say. */
   output: v.optional(v.picklist(['stream-json', 'stream-chunk-json']), 'stream-chunk-json'),
   /** The life of its process: as long as the session, or one turn, whose input is closed after the request. */
@@ -9,7 +9,7 @@ export const optionsSchema = v.strictObject({
 })
 
 /** The codec's own keys of an agent's configuration, validated. */
-export type Options = v.InferOutput<typeof optionsSchema>
+export type Options = v.InferOutput<typeof schema>
 
-/** The names of these keys. */
-export const optionKeys: readonly string[] = Object.keys(optionsSchema.entries)
+/** The keys as the configuration checks them. */
+export const options = ownOptions(schema)

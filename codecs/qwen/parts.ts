@@ -46,7 +46,7 @@ function readPart(raw: JsonText, read: ReadParts): Part {
 type Fields = Record<string, unknown>
 type PartReader = (raw: JsonText, part: Fields, read: ReadParts) => Part | undefined
 
-const READERS: readonly PartReader[] = [readText, readCall, readReply, readFile, readInline, readImageUrl, readAudio]
+const READERS: readonly PartReader[] = [readText, readCall, readReply, readMedia, readImageUrl, readAudio]
 
 function readText(_raw: JsonText, part: Fields, read: ReadParts): Part | undefined {
   const { type, text, thought } = part
@@ -84,19 +84,14 @@ function readResponse(json: JsonText | undefined): { status: ToolStatus; parts: 
   return { status: failure === undefined ? 'ok' : 'error', parts: [part] }
 }
 
-function readFile(raw: JsonText, part: Fields, read: ReadParts): Part | undefined {
-  const inner = within(raw, part, 'file_data', 'fileData')
-  const data = parseObject(inner ?? '') ?? {}
-  const url = data['file_uri'] ?? data['fileUri']
-  if (typeof url !== 'string') return undefined
-  return media(data, read, { url }, ['file_uri', 'fileUri'])
-}
-
-function readInline(raw: JsonText, part: Fields, read: ReadParts): Part | undefined {
-  const inner = within(raw, part, 'inline_data', 'inlineData')
-  const data = parseObject(inner ?? '') ?? {}
-  if (typeof data['data'] !== 'string') return undefined
-  return media(data, read, { base64: data['data'] }, ['data'])
+/** Bytes: a `file_data` has their address, an `inline_data` the bytes themselves. */
+function readMedia(raw: JsonText, part: Fields, read: ReadParts): Part | undefined {
+  const file = parseObject(within(raw, part, 'file_data', 'fileData') ?? '') ?? {}
+  const url = file['file_uri'] ?? file['fileUri']
+  if (typeof url === 'string') return media(file, read, { url }, ['file_uri', 'fileUri'])
+  const inline = parseObject(within(raw, part, 'inline_data', 'inlineData') ?? '') ?? {}
+  const { data: base64 } = inline
+  return typeof base64 === 'string' ? media(inline, read, { base64 }, ['data']) : undefined
 }
 
 const MIME = ['mime_type', 'mimeType', 'display_name', 'displayName']
@@ -206,9 +201,7 @@ const DEFAULT_MIME: Readonly<Record<Media, string>> = {
 
 /** A tool's result as the response of a function: `output`, or `error` when it is not `ok`. */
 function writeResponse(status: ToolStatus, parts: readonly Part[], report: Report): JsonText {
-  if (status === 'denied' || status === 'cancelled') {
-    report(weakened('part.tool-reply', 'status', 'too-narrow'))
-  }
+  if (status === 'denied' || status === 'cancelled') report(weakened('part.tool-reply', 'status', 'too-narrow'))
   const [only] = parts
   const json = parts.length === 1 && only?.type === 'data' ? only.json : quote(plainText(parts, report))
   if (status === 'ok' && members(json).length > 0) return json

@@ -1,5 +1,5 @@
 import { extensions } from '../../src/codec-kit/index.ts'
-import { type Ext, type JsonText, rest } from '../../src/model/index.ts'
+import { type Ext, type Invocation, type JsonText, rest } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen'
@@ -31,6 +31,11 @@ export function addedMembers(ext: Ext | undefined): JsonText | undefined {
 /** The id of a session's turn. `turn` counts from 1. */
 export function promptId(session: string, turn: number): string {
   return `${session}########${turn}`
+}
+
+/** A command as requests and answers declare it. */
+export function commandJson({ kind, path, args }: Invocation): JsonText {
+  return JSON.stringify({ kind, path, args })
 }
 
 /** Seconds since the epoch from milliseconds. */

@@ -1,4 +1,4 @@
-import { isRecord, type Usage } from '../model/index.ts'
+import { isRecord, type Pairs, type Usage } from '../model/index.ts'
 import type { Report } from './losses.ts'
 
 /** A token count above this is not plausible and is not a count. */
@@ -25,6 +25,12 @@ export function readCounts(
     else report({ kind: 'dropped', item: `usage.${key}`, field, why: 'precision', count: 1 })
   }
   return usage
+}
+
+/** The known counts as members of a usage object, in the order of `names`; one that is no finite number is null. */
+export function countMembers(usage: Usage, names: Readonly<Partial<Record<keyof Usage, string>>>): Pairs {
+  const entries = Object.entries(names) as [keyof Usage, string][]
+  return entries.map(([key, field]) => [field, JSON.stringify(usage[key])] as const)
 }
 
 /** True when all counts are zero: programs that do not know their token counts send zeros. */

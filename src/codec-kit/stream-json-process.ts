@@ -1,5 +1,5 @@
 import type { BackContext, BackPorts, CallEnd } from '../contract/index.ts'
-import { type Fault, fault, type JsonText, type Members } from '../model/index.ts'
+import { type Fault, fault, type JsonText, type Members, type Stop } from '../model/index.ts'
 import { type DefaultFlags, hasFlag, withDefaultFlags } from './arguments.ts'
 import { type ControlReply, ControlRequests } from './control-requests.ts'
 import { Handshake } from './handshake.ts'
@@ -113,6 +113,11 @@ export abstract class StreamJsonProcess {
   reasonOf(end: CallEnd): Fault {
     const { name, check } = this.#program
     return this.handshake.reasonOf(end, `${name} agent "${this.#context.agent}"`, check)
+  }
+
+  /** The stop of that turn; undefined when only the fault says why it ended. */
+  stopOf(_end: CallEnd): Stop | undefined {
+    return undefined
   }
 
   /** Nothing is sent any more; waiting requests learn that there is no answer. */

@@ -1,5 +1,5 @@
 import type { BackPorts } from '../contract/index.ts'
-import type { Ext, Fault, Id, Loss, Part, TurnEnd, TurnEvent } from '../model/index.ts'
+import type { Ext, Fault, Id, Loss, Part, Role, TurnEnd, TurnEvent } from '../model/index.ts'
 
 /** An event without the members that its sender adds to all of its events: its turn, and those named in `K`. */
 export type BodyOf<E, K extends string = never> = E extends unknown ? Omit<E, 'turn' | K> : never
@@ -15,15 +15,18 @@ export function failedWith(why: Fault): Ending {
   return { outcome: 'failed', stop: 'error', fault: why }
 }
 
-/** Emits the events of one turn of an agent, whose answer has one open message at most. */
+/** Emits the events of one turn of an agent, or of one sub-agent in it, whose answer has one open message at most. */
 export class TurnEmitter {
   readonly turn: Id
   readonly ports: BackPorts
+  readonly #lane: string | undefined
   #started = false
   #message: Id | undefined
 
-  constructor(ports: BackPorts, turn: Id) {
+  /** `lane` names the sub-agent that all of its events are of. */
+  constructor(ports: BackPorts, turn: Id, lane?: string) {
     this.ports = ports
+    this.#lane = lane
     this.turn = turn
   }
 
@@ -39,19 +42,20 @@ export class TurnEmitter {
     this.emit({ type: 'turn-started' }, ext)
   }
 
-  /** Opens a message of the agent; an open one ends before. */
-  openMessage(ext?: Ext, phase?: 'commentary' | 'final' | 'refusal'): Id {
+  /** Opens a message of the agent; an open one ends before. `id` is a fresh one by default. */
+  openMessage(ext?: Ext, phase?: 'commentary' | 'final' | 'refusal', id = this.ports.newId()): Id {
     this.closeMessage()
-    this.#message = this.ports.newId()
+    this.#message = id
     const of = phase === undefined ? {} : { phase }
-    this.emit({ type: 'message-start', message: this.#message, role: 'assistant', ...of }, ext)
-    return this.#message
+    this.emit({ type: 'message-start', message: id, role: 'assistant', ...of }, ext)
+    return id
   }
 
   /** Emits a piece of the answer, in a new message if none is open. */
   text(text: string, ext?: Ext): void {
     const message = this.#message ?? this.openMessage()
-    if (ext === undefined) this.ports.emit({ turn: this.turn, type: 'text-delta', message, text })
+    if (this.#lane !== undefined) this.emit({ type: 'text-delta', message, text }, ext)
+    else if (ext === undefined) this.ports.emit({ turn: this.turn, type: 'text-delta', message, text })
     else this.ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
   }
 
@@ -65,6 +69,13 @@ export class TurnEmitter {
     this.#message = undefined
   }
 
+  /** Emits a message that is a text and came whole; the open one stays open. `about` is the `ext` of its beginning. */
+  wholeText(role: Role, text: string, ext?: Ext, about?: Ext): void {
+    const message = this.ports.newId()
+    this.emit({ type: 'message-start', message, role }, about)
+    this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] }, ext)
+  }
+
   notice(severity: 'info' | 'warning' | 'error', code: string, text: string, ext?: Ext): void {
     this.emit({ type: 'notice', severity, code, text }, ext)
   }
@@ -72,7 +83,9 @@ export class TurnEmitter {
   /** Emits any event of the turn. */
   emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
     const whole = { turn: this.turn, ...event } as TurnEvent
-    this.ports.emit(ext === undefined ? whole : { ...whole, ext })
+    if (ext !== undefined) whole.ext = ext
+    if (this.#lane !== undefined) whole.lane = this.#lane
+    this.ports.emit(whole)
   }
 
   report(loss: Loss): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { growthOf, isUncounted, readCounts } from '../../src/codec-kit/index.ts'
+import { countMembers, growthOf, isUncounted, readCounts } from '../../src/codec-kit/index.ts'
 import type { Loss, Usage } from '../../src/model/index.ts'
 
 const NAMES = { input: 'in', output: 'out', costUsd: 'cost' } as const
@@ -16,6 +16,15 @@ test('counts are read by the names of the wire', () => {
     [{}, []],
     [{}, []],
   ])
+})
+
+test('counts are written by the names of the wire, in its order', () => {
+  expect([...countMembers({ costUsd: 0.25, reasoning: 1, input: 3 }, NAMES)]).toEqual([
+    ['in', '3'],
+    ['out', undefined],
+    ['cost', '0.25'],
+  ])
+  expect([...countMembers({ input: Number.POSITIVE_INFINITY }, { input: 'in' })]).toEqual([['in', 'null']])
 })
 
 test.each([-1, 1.5, 1e13, Number.NaN, '3'])('%j is no count of tokens', (count) => {

@@ -40,6 +40,23 @@ describe('the emitter of a turn', () => {
     ])
   })
 
+  test('gives every event the lane of its sub-agent, and a message the id that it is given', () => {
+    const { events, ports } = noting()
+    const out = new TurnEmitter(ports, 't', 'l')
+    expect(out.openMessage(undefined, 'final', 'own')).toBe('own')
+    out.text('a')
+    out.wholeText('user', 'b', { protocol: 'p', json: '1' }, { protocol: 'p', json: '2' })
+    out.closeMessage()
+    const parts = [{ type: 'text', text: 'b' }]
+    expect(events).toEqual([
+      { turn: 't', lane: 'l', type: 'message-start', message: 'own', role: 'assistant', phase: 'final' },
+      { turn: 't', lane: 'l', type: 'text-delta', message: 'own', text: 'a' },
+      { turn: 't', lane: 'l', type: 'message-start', message: 'm1', role: 'user', ext: { protocol: 'p', json: '2' } },
+      { turn: 't', lane: 'l', type: 'message-end', message: 'm1', parts, ext: { protocol: 'p', json: '1' } },
+      { turn: 't', lane: 'l', type: 'message-end', message: 'own' },
+    ])
+  })
+
   test('gives notices, losses and ends to its turn', () => {
     const { events, losses, ports } = noting()
     const out = new TurnEmitter(ports, 't')

@@ -1,4 +1,4 @@
-import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import { countMembers, isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
 import { type Ext, isRecord, type JsonText, object, parse, type Usage } from '../../../src/model/index.ts'
 import { unknownExt } from '../ext.ts'
 
@@ -12,7 +12,6 @@ const NAMES: Readonly<Record<keyof Usage, string>> = {
   reasoning: 'reasoning_tokens',
   costUsd: 'cost_usd',
 }
-const ENTRIES = Object.entries(NAMES) as [keyof Usage, string][]
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES))
 
 /** A usage object with its other members; undefined when it has no counts, or only zeros. */
@@ -27,6 +26,5 @@ export function readUsage(json: JsonText, report: Report): { usage: Usage; ext?:
 
 /** The members of a usage object for what is known; an estimate says so. */
 export function writeUsage(usage: Usage, estimated: boolean): JsonText {
-  const counts = ENTRIES.map(([key, name]) => [name, usage[key]?.toString()] as const)
-  return object(counts, { estimated: estimated ? 'true' : undefined })
+  return object(countMembers(usage, NAMES), { estimated: estimated ? 'true' : undefined })
 }

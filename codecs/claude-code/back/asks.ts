@@ -1,9 +1,8 @@
 import * as v from 'valibot'
-import { askIdOf, controlResponse } from '../../../src/codec-kit/index.ts'
+import { askIdOf, controlResponse, type JsonLine, type Reading } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type CommandOf, type Id, type JsonText, member } from '../../../src/model/index.ts'
 import { ControlRequest } from '../schema.ts'
-import type { Line, Reading } from './lines.ts'
 import { type Asked, readQuestion } from './questions.ts'
 import type { TurnDecoder } from './turn.ts'
 
@@ -20,7 +19,7 @@ export class Asks {
   }
 
   /** A `control_request`. Without a turn only messages to a client's servers and hooks can be asked. */
-  read(turn: TurnDecoder | undefined, { value, json }: Line): Reading {
+  read(turn: TurnDecoder | undefined, { value, json }: JsonLine): Reading {
     if (!v.is(ControlRequest, value)) return 'misfit'
     const request = member(json, 'request_id')!
     const asked = readQuestion(value.request, member(json, 'request')!)
@@ -38,7 +37,7 @@ export class Asks {
   }
 
   /** `control_cancel_request`: the agent does not wait for the answer any more. */
-  cancelled({ json }: Line): void {
+  cancelled({ json }: JsonLine): void {
     const request = member(json, 'request_id')
     for (const [ask, open] of this.#open) if (open.request === request) this.#settle(ask, open)
   }

@@ -39,7 +39,7 @@ export class Lane {
 
   /** `lane` names the call of the sub-agent. */
   constructor(ports: BackPorts, turn: Id, lane?: string) {
-    this.out = new TurnEmitter(lane === undefined ? ports : inLane(ports, lane), turn)
+    this.out = new TurnEmitter(ports, turn, lane)
   }
 
   /** A piece of text: the hot path. */
@@ -131,9 +131,4 @@ export class Lane {
 function kindOf(name: string): { kind?: string } {
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
   return kind === undefined ? {} : { kind }
-}
-
-/** Ports whose events are those of a sub-agent. */
-function inLane(ports: BackPorts, lane: string): BackPorts {
-  return { ...ports, emit: (event) => ports.emit({ ...event, lane }) }
 }

@@ -1,38 +1,20 @@
 import * as v from 'valibot'
-import { unparsed, wordTable } from '../../../src/codec-kit/index.ts'
 import {
-  elements,
-  type Item,
-  isRecord,
-  type JsonText,
-  member,
-  type Part,
-  parse,
-  parseObject,
-  type ToolStatus,
-} from '../../../src/model/index.ts'
+  type JsonLine,
+  type LineReader,
+  type Reading,
+  toolResultParts,
+  unparsed,
+  wordTable,
+} from '../../../src/codec-kit/index.ts'
+import { elements, isRecord, type JsonText, member, parseObject, type ToolStatus } from '../../../src/model/index.ts'
 import { ApiRetry, Assistant, EVENT_TYPES, StreamEvent, User } from '../schema.ts'
 import type { Lane } from './lane.ts'
 import type { TurnDecoder } from './turn.ts'
 import { usageOfCall } from './usage.ts'
 
-/** One line, parsed and raw. */
-export interface Line {
-  value: Record<string, unknown>
-  json: JsonText
-}
-
-/** The result of reading a line: read; not the shape of its type; not known, or about something that is not there. */
-export type Reading = 'read' | 'misfit' | 'foreign'
-
-/** Reads the lines of one type into a turn; `item` is what is lost when a line has not the shape of its type. */
-interface LineReader {
-  item: Item
-  read(turn: TurnDecoder, line: Line): Reading
-}
-
 /** The readers of the lines of a turn by their `type`; its begin and its end are the link's. */
-export const LINES = wordTable<LineReader>({
+export const LINES = wordTable<LineReader<TurnDecoder>>({
   stream_event: { item: 'text-delta', read: readStreamEvent },
   assistant: { item: 'message-end', read: readAssistant },
   user: { item: 'tool-end', read: readUser },
@@ -47,7 +29,7 @@ export function plainDelta({ type, event, parent_tool_use_id: parent }: Record<s
   return delta['text']
 }
 
-function readStreamEvent(turn: TurnDecoder, { value }: Line): Reading {
+function readStreamEvent(turn: TurnDecoder, { value }: JsonLine): Reading {
   const { success, output: event } = v.safeParse(StreamEvent, value['event'])
   if (!success) return isRecord(value['event']) && !EVENT_TYPES.has(value['event']['type']) ? 'foreign' : 'misfit'
   const lane = turn.lane(value['parent_tool_use_id'])
@@ -96,7 +78,7 @@ const EXECUTORS = wordTable<'agent' | 'provider'>({
 })
 
 /** A whole message of the model, or a block of one that was streamed. */
-function readAssistant(turn: TurnDecoder, { value, json }: Line): Reading {
+function readAssistant(turn: TurnDecoder, { value, json }: JsonLine): Reading {
   const { success, output } = v.safeParse(Assistant, value)
   if (!success) return 'misfit'
   const lane = turn.lane(value['parent_tool_use_id'])
@@ -137,7 +119,7 @@ function readProviderResult(lane: Lane, json: JsonText): boolean {
 }
 
 /** Results of tools, or a text that the CLI put into the conversation; repetitions are ignored. */
-function readUser(turn: TurnDecoder, { value, json }: Line): Reading {
+function readUser(turn: TurnDecoder, { value, json }: JsonLine): Reading {
   const { success, output } = v.safeParse(User, value)
   if (!success) return 'misfit'
   if (output.isReplay) return 'read'
@@ -153,7 +135,7 @@ function readUser(turn: TurnDecoder, { value, json }: Line): Reading {
     if (type === 'text' && text !== undefined) inject(lane, text)
     else if (type === 'tool_result' && id !== undefined) {
       const status = statusOf(turn, id, failed === true)
-      if (!lane.result(id, status, resultParts(member(raw[at]!, 'content')))) reading = 'foreign'
+      if (!lane.result(id, status, toolResultParts(member(raw[at]!, 'content')))) reading = 'foreign'
     } else turn.report(unparsed('message-end', type))
   }
   return reading
@@ -165,29 +147,16 @@ function statusOf(turn: TurnDecoder, id: string, failed: boolean): ToolStatus {
   return turn.cancelAsked ? 'cancelled' : 'error'
 }
 
-/** The content of a result: a text, or blocks of which those without a text stay JSON. */
-function resultParts(json: JsonText | undefined): Part[] {
-  const content = parse(json ?? '""')
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return elements(json!).map((block): Part => {
-    const value = parse(block)
-    const text = isRecord(value) ? value['text'] : undefined
-    return typeof text === 'string' ? { type: 'text', text } : { type: 'data', json: block }
-  })
-}
-
 /** A text that the CLI put into the conversation itself. */
 function inject({ out }: Lane, text: string): void {
   out.closeMessage()
-  const message = out.ports.newId()
-  out.emit({ type: 'message-start', message, role: 'user' })
-  out.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] })
+  out.wholeText('user', text)
 }
 
 /** Lines that a turn does not need. */
 const UNNEEDED: ReadonlySet<unknown> = new Set(['status', 'thinking_tokens'])
 
-function readSystem(turn: TurnDecoder, { value }: Line): Reading {
+function readSystem(turn: TurnDecoder, { value }: JsonLine): Reading {
   const { subtype } = value
   const { out } = turn.main
   if (UNNEEDED.has(subtype)) return 'read'

@@ -46,6 +46,11 @@ export class TurnDecoder {
     return lane
   }
 
+  /** The agent took the turn. */
+  started(): void {
+    this.main.out.started()
+  }
+
   report(loss: Loss): void {
     this.#ports.report(loss, this.turn)
   }

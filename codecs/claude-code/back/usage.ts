@@ -1,4 +1,4 @@
-import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
+import { growthOf, isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
 import { addUsage, isRecord, type Usage } from '../../../src/model/index.ts'
 import type { Result } from '../schema.ts'
 
@@ -39,9 +39,9 @@ export class ProcessUsage {
     const models = Object.values(modelUsage).filter(isRecord)
     let now = readCounts({ costUsd: total_cost_usd }, { costUsd: 'costUsd' }, report)
     for (const model of models) now = addUsage(now, withCache(readCounts(model, MODEL, report)))
-    const grown = growth(now, this.#before)
+    const grown = growthOf(now, this.#before)
     this.#before = now
-    return isUncounted(grown) ? undefined : grown
+    return grown
   }
 }
 
@@ -49,9 +49,4 @@ export class ProcessUsage {
 function withCache(usage: Usage): Usage {
   if (usage.input === undefined) return usage
   return { ...usage, input: usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) }
-}
-
-function growth(now: Usage, before: Usage): Usage {
-  const entries = Object.entries(now) as [keyof Usage, number][]
-  return Object.fromEntries(entries.map(([key, count]) => [key, Math.max(0, count - (before[key] ?? 0))]))
 }

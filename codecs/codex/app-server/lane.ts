@@ -23,7 +23,7 @@ export class Lane {
 
   /** `lane` names a sub-agent. */
   constructor(ports: BackPorts, turn: Id, lane?: string) {
-    this.#out = new TurnEmitter(lane === undefined ? ports : inLane(ports, lane), turn)
+    this.#out = new TurnEmitter(ports, turn, lane)
   }
 
   get out(): TurnEmitter {
@@ -145,9 +145,4 @@ export class Lane {
     const status = STATUSES.get(item.status) ?? 'error'
     this.#out.emit({ type: 'tool-end', tool, status, parts: toolOfItem(item)!.result(item, json) })
   }
-}
-
-/** Ports whose events are those of a sub-agent. */
-function inLane(ports: BackPorts, lane: string): BackPorts {
-  return { ...ports, emit: (event) => ports.emit({ ...event, lane }) }
 }

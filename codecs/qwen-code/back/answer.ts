@@ -1,6 +1,6 @@
-import type { Id, JsonText, Part } from '../../../src/model/index.ts'
+import type { TurnEmitter } from '../../../src/codec-kit/index.ts'
+import type { Ext, Id, Part } from '../../../src/model/index.ts'
 import { PROTOCOL } from '../wire.ts'
-import type { Emitter } from './emit.ts'
 import { API_ERROR, isErrorText, mayBeErrorText } from './errors.ts'
 
 /** A block of a whole `assistant` line that is text or thought. */
@@ -14,11 +14,9 @@ export type Words = { type: 'text'; text: string } | { type: 'thinking'; thinkin
  * result has said whether it is one.
  */
 export class Answer {
-  readonly out: Emitter
+  readonly out: TurnEmitter
   /** Messages that a retry takes back. */
   #current: Id[] = []
-  /** The open message. */
-  #message: Id | undefined
   /** The wire's id of the answer that streams, for its first message. */
   #announced: string | undefined
   /** `over`: the next line begins another answer. */
@@ -29,12 +27,12 @@ export class Answer {
   #held = ''
   /** The message is to be closed once the held text is judged. */
   #closing = false
-  #extra: JsonText | undefined
+  #ext: Ext | undefined
   readonly #used = new Set<Id>()
   /** The answer in which text was passed on that is not taken back: an earlier one, or the current one. */
   #spoke: 'earlier' | 'now' | undefined
 
-  constructor(out: Emitter) {
+  constructor(out: TurnEmitter) {
     this.out = out
   }
 
@@ -57,8 +55,8 @@ export class Answer {
   }
 
   /** `text_delta`. */
-  text(piece: string, extra?: JsonText): void {
-    if (this.#held !== '' && !this.#closing && extra === undefined && mayBeErrorText(this.#held + piece)) {
+  text(piece: string, ext?: Ext): void {
+    if (this.#held !== '' && !this.#closing && ext === undefined && mayBeErrorText(this.#held + piece)) {
       this.#held += piece
       return
     }
@@ -67,19 +65,19 @@ export class Answer {
     const error = errorAt(text)
     if (error >= 0) {
       this.#half = ''
-      if (error > 0) this.#say(text.slice(0, error), extra)
+      if (error > 0) this.#say(text.slice(0, error), ext)
       this.#held = text.slice(error)
       return
     }
     const whole = endsInHalf(text) ? text.slice(0, -1) : text
     this.#half = text.slice(whole.length)
-    if (whole !== '') this.#say(whole, extra)
+    if (whole !== '') this.#say(whole, ext)
   }
 
   /** `thinking_delta`. */
-  thinking(text: string, extra?: JsonText): void {
+  thinking(text: string, ext?: Ext): void {
     this.settle()
-    if (text !== '') this.out.emit({ type: 'reasoning-delta', message: this.#open(), text }, extra)
+    if (text !== '') this.out.emit({ type: 'reasoning-delta', message: this.#open(), text }, ext)
   }
 
   /** `content_block_stop`: half a character stays half. */
@@ -103,11 +101,11 @@ export class Answer {
   }
 
   /**
-   * The text of an `assistant` line; nothing new while its answer streams. `extra` are the unknown members of the line.
+   * The text of an `assistant` line; nothing new while its answer streams. `ext` has the unknown members of the line.
    */
-  whole(id: string | undefined, words: readonly Words[], extra?: JsonText): void {
+  whole(id: string | undefined, words: readonly Words[], ext?: Ext): void {
     if (this.#phase === 'streaming') {
-      this.#extra ??= extra
+      this.#ext ??= ext
       return
     }
     this.settle()
@@ -116,7 +114,7 @@ export class Answer {
     const last = words.at(-1)
     const error = last?.type === 'text' ? last.text.lastIndexOf(API_ERROR) : -1
     if (last?.type === 'text' && error >= 0 && isErrorText(last.text.slice(error))) {
-      this.#extra = extra
+      this.#ext = ext
       for (const word of words.slice(0, -1)) this.#pieces(word)
       if (error > 0) this.#say(last.text.slice(0, error))
       this.#held = last.text.slice(error)
@@ -124,9 +122,8 @@ export class Answer {
       return
     }
     if (words.some((word) => word.type === 'text' && word.text !== '')) this.#spoke ??= 'now'
-    const message = this.#open()
-    this.#message = undefined
-    this.out.emit({ type: 'message-end', message, parts: words.map(partOf) }, extra)
+    this.#open()
+    this.out.closeMessage(words.map(partOf), ext)
   }
 
   /** A line that stands between two answers. */
@@ -140,7 +137,8 @@ export class Answer {
   retry(keepText: boolean): void {
     if (keepText) {
       this.settle()
-      if (this.#message !== undefined) this.out.emit({ type: 'message-retract', message: this.#message, keepText })
+      const { message } = this.out
+      if (message !== undefined) this.out.emit({ type: 'message-retract', message, keepText })
       return
     }
     this.#half = ''
@@ -182,21 +180,19 @@ export class Answer {
     else this.out.emit({ type: 'reasoning-delta', message: this.#open(), text: word.thinking })
   }
 
-  #say(text: string, extra?: JsonText): void {
-    const message = this.#open()
+  #say(text: string, ext?: Ext): void {
+    this.#open()
     this.#spoke ??= 'now'
-    if (extra === undefined) this.out.text(message, text)
-    else this.out.emit({ type: 'text-delta', message, text }, extra)
+    this.out.text(text, ext)
   }
 
   #open(): Id {
-    if (this.#message !== undefined) return this.#message
+    if (this.out.message !== undefined) return this.out.message
     const said = this.#announced
-    const message = said !== undefined && said !== '' && !this.#used.has(said) ? said : this.out.newId()
+    const isFree = said !== undefined && said !== '' && !this.#used.has(said)
+    const message = this.out.openMessage(undefined, undefined, isFree ? said : undefined)
     this.#used.add(message)
-    this.#message = message
     this.#current.push(message)
-    this.out.emit({ type: 'message-start', message, role: 'assistant' })
     return message
   }
 
@@ -207,11 +203,8 @@ export class Answer {
   }
 
   #close(): void {
-    const message = this.#message
-    const extra = this.#extra
-    this.#extra = undefined
-    this.#message = undefined
-    if (message !== undefined) this.out.emit({ type: 'message-end', message }, extra)
+    this.out.closeMessage(undefined, this.#ext)
+    this.#ext = undefined
   }
 }
 

@@ -1,22 +1,22 @@
 import * as v from 'valibot'
-import { askIdOf, controlResponse, weakened } from '../../../src/codec-kit/index.ts'
+import { askIdOf, controlResponse, type JsonLine, type Reading, weakened } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
   type AskReply,
   append,
   type CommandOf,
+  type Ext,
   type Id,
   type JsonText,
+  type Member,
   member,
   members,
   object,
   type Question,
-  quote,
 } from '../../../src/model/index.ts'
 import { CanUseTool, ControlRequest, Questions } from '../schema.ts'
-import { sameJson, toExt } from '../wire.ts'
-import type { Line, Reading } from './lines.ts'
+import { entriesExt, sameJson } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
 /** A question of the agent: how it is put, and how its answer is written. */
@@ -25,7 +25,7 @@ interface Asked {
   /** The wire's id of the tool that it is about; empty for a tool without one. */
   tool?: Id
   /** The members that the question has no place for. */
-  extra?: JsonText | undefined
+  ext?: Ext | undefined
   /** Undefined for an answer of another kind. */
   answer(reply: AskReply): Verdict | undefined
 }
@@ -55,7 +55,7 @@ export class Asks {
   }
 
   /** A `control_request`. What cannot be asked is refused at once, because the CLI would wait for its answer. */
-  read(turn: TurnDecoder | undefined, { value, json }: Line): Reading {
+  read(turn: TurnDecoder | undefined, { value, json }: JsonLine): Reading {
     const { success, output } = v.safeParse(ControlRequest, value)
     if (!success) return 'misfit'
     const raw = member(json, 'request')!
@@ -68,8 +68,8 @@ export class Asks {
     }
     const ask = askIdOf(request, this.#open)
     this.#open.set(ask, { ...asked, request })
-    const ext = toExt(asked.extra)
-    this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question: asked.question, ...(ext && { ext }) })
+    const { question, ext } = asked
+    this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question, ...(ext && { ext }) })
     return 'read'
   }
 
@@ -80,19 +80,17 @@ export class Asks {
     if (!open) return false
     this.#open.delete(ask!)
     const verdict = open.answer(command.reply)
-    if (verdict?.edited) {
-      this.#ports.report(weakened('ask-reply', 'edited'), turn!.turn)
-    }
+    if (verdict?.edited) this.#ports.report(weakened('ask-reply', 'edited'), turn!.turn)
     const error = 'The host gave an answer of another kind.'
     this.#ports.send(controlResponse(open.request, verdict ? { payload: verdict.json } : { error }))
-    if ((!verdict || verdict.refused) && open.tool !== undefined) turn?.tools.deny(open.tool)
+    if ((!verdict || verdict.refused) && open.tool !== undefined) turn?.denied.add(open.tool)
     return verdict?.stopTurn === true
   }
 
   /** Settles the questions about tools that ended unanswered: the CLI waited long enough (`timeout`), or was stopped. */
-  toolEnded(turn: TurnDecoder, line: Line): void {
+  toolEnded(turn: TurnDecoder, line: JsonLine): void {
     const how = line.json.includes('Control request timeout') ? 'timeout' : 'cancelled'
-    this.#settle(turn, how, (tool) => !turn.tools.has(tool))
+    this.#settle(turn, how, (tool) => turn.calls.running(tool) === undefined)
   }
 
   /** The turn ends: nothing of it can be answered any more. */
@@ -125,7 +123,7 @@ function askedOf(request: { subtype: string }, raw: JsonText, running: boolean):
     return {
       question: { ...formOf(questions.output), ...named },
       tool: output.tool_use_id,
-      extra: append(object({ input }), beyond(raw, ASKED)),
+      ext: entriesExt({ input }, beyond(raw, ASKED)),
       answer: (reply) => formAnswer(reply, input),
     }
   }
@@ -135,7 +133,7 @@ function askedOf(request: { subtype: string }, raw: JsonText, running: boolean):
   return {
     question: { kind: 'approval', ...named, name: output.tool_name, args: input, ...description, options },
     tool: output.tool_use_id,
-    extra: beyond(raw, heldBy(output)),
+    ext: entriesExt(beyond(raw, heldBy(output))),
     answer: (reply) => approvalAnswer(reply, input),
   }
 }
@@ -148,11 +146,7 @@ function approvalAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
   if (allowed && !edited) return { json: '{"behavior":"allow"}' }
   const unheeded = edited ? 'The arguments cannot be changed by the one who approves them.' : undefined
   const message = reply.message ?? unheeded
-  const json = object({
-    behavior: '"deny"',
-    message: quote(message),
-    interrupt: reply.stopTurn && 'true',
-  })
+  const json = JSON.stringify({ behavior: 'deny', message, interrupt: reply.stopTurn })
   return { json, refused: true, edited, ...(reply.stopTurn && { stopTurn: true }) }
 }
 
@@ -162,9 +156,8 @@ function heldBy({ permission_suggestions: suggestions }: CanUseTool): ReadonlySe
 }
 
 /** The members that the CLI adds to the question. */
-function beyond(request: JsonText, known: ReadonlySet<string>): JsonText | undefined {
-  const entries = members(request).filter(([key, json]) => !known.has(key) && json !== 'null')
-  return entries.length === 0 ? undefined : object(entries)
+function beyond(request: JsonText, known: ReadonlySet<string>): Member[] {
+  return members(request).filter(([key, json]) => !known.has(key) && json !== 'null')
 }
 
 /** True for consent and refusal in this order, without more than a label and what consent is given to. */
@@ -183,16 +176,12 @@ function optionsOf(asked: CanUseTool): AskOption[] {
 
 /** The questions as one form: a field for each, under the number that its answer goes by. */
 function formOf({ questions }: Questions): Extract<Question, { kind: 'input' }> {
-  const fields = questions.map(({ question, options }, at) => {
-    const labels = options.map(({ label }) => quote(label))
-    const field = object({
-      type: '"string"',
-      description: quote(question),
-      examples: labels.length === 0 ? undefined : `[${labels.join(',')}]`,
-    })
-    return [String(at), field] as const
-  })
-  const schema = `{"type":"object","properties":${object(fields)}}`
+  const fields = questions.map(({ question, options }) => ({
+    type: 'string',
+    description: question,
+    ...(options.length > 0 && { examples: options.map(({ label }) => label) }),
+  }))
+  const schema = JSON.stringify({ type: 'object', properties: { ...fields } })
   return { kind: 'input', message: questions.map(({ question }) => question).join('\n'), schema }
 }
 

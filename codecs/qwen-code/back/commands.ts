@@ -18,22 +18,25 @@ import { SETTINGS, type Setting } from './settings.ts'
 /** A command that the agent answers outside of turns. */
 type Outside = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
 
-/** The answer to a command: data with the agent's own answer unchanged, or the reason why there is none. */
-type Done = (answer: { data?: JsonText; raw?: JsonText; fault?: Fault }) => void
-/** Makes the taker of an answer that continues with its payload; a refusal and a missing answer end the command. */
-type OrFail = (then: (raw: JsonText) => void) => (reply: ControlReply) => void
+/** The ways to answer a command. */
+interface Answering {
+  /** Answers it: data with the agent's own answer unchanged, or the reason why there is none. */
+  done(answer: { data?: JsonText; raw?: JsonText; fault?: Fault }): void
+  /** Makes the taker of an answer that continues with its payload; a refusal and a missing answer end the command. */
+  orFail(then: (raw: JsonText) => void): (reply: ControlReply) => void
+}
 
 const GONE = "The agent's process ended before it had answered; try again."
 
 /** Does what the command says, and emits one `command-reply`. */
 export function runCommand(command: Outside, process: CliProcess, ports: BackPorts): void {
   const { exchange } = command
-  const done: Done = ({ data, raw, fault }) => {
+  const done: Answering['done'] = ({ data, raw, fault }) => {
     const ext = toExt(raw)
     const said = { ...(data !== undefined && { data }), ...(fault && { fault }), ...(ext && { ext }) }
     ports.emit({ turn: null, type: 'command-reply', exchange, ...said })
   }
-  const orFail: OrFail = (then) => (reply) => {
+  const orFail: Answering['orFail'] = (then) => (reply) => {
     if (reply?.success) then(reply.raw)
     else {
       const reason = reply ? fault('invalid-request', reply.error) : fault('agent-crashed', GONE)
@@ -42,15 +45,18 @@ export function runCommand(command: Outside, process: CliProcess, ports: BackPor
   }
   process.handshake.whenDone(() => {
     if (process.dead) done({ fault: process.dead })
-    else if (command.type === 'config-set') configure(command, process, done, orFail)
-    else if (command.type === 'query') query(command, process, done, orFail)
-    else forward(command, process, done, orFail)
+    else if (command.type === 'config-set') configure(command, process, { done, orFail })
+    else if (command.type === 'query') query(command, process, { done, orFail })
+    else forward(command, process, { done, orFail })
   })
 }
 
 /** The settings of a client for its session, one after the other. */
-function configure(command: CommandOf<'config-set'>, process: CliProcess, done: Done, orFail: OrFail): void {
-  const { settings, controls } = process
+function configure(
+  command: CommandOf<'config-set'>,
+  { settings, controls }: CliProcess,
+  { done, orFail }: Answering,
+): void {
   const set = ([name, ...others]: readonly Setting[]): void => {
     const value = name && command[name]
     if (name === undefined) done({})
@@ -66,7 +72,7 @@ function configure(command: CommandOf<'config-set'>, process: CliProcess, done: 
   set(SETTINGS)
 }
 
-function query({ what }: CommandOf<'query'>, { controls }: CliProcess, done: Done, orFail: OrFail): void {
+function query({ what }: CommandOf<'query'>, { controls }: CliProcess, { done, orFail }: Answering): void {
   if (what !== 'models') {
     const text = `An agent of the protocol qwen-code cannot answer the query "${what}".`
     done({ fault: fault('invalid-request', text) })
@@ -84,18 +90,11 @@ function query({ what }: CommandOf<'query'>, { controls }: CliProcess, done: Don
 /**
  * A control request of a client of the same dialect, under an id of the gateway; its answer is passed back unchanged.
  */
-function forward(
-  { protocol, frame }: CommandOf<'foreign'>,
-  { controls }: CliProcess,
-  done: Done,
-  orFail: OrFail,
-): void {
+function forward({ protocol, frame }: CommandOf<'foreign'>, { controls }: CliProcess, answering: Answering): void {
+  const { done, orFail } = answering
+  const pass = orFail((raw) => done({ raw }))
   const request = protocol === PROTOCOL && parseObject(frame) ? member(frame, 'request') : undefined
   const text = 'Only a control request can be handed to an agent of the protocol qwen-code.'
   if (request === undefined) done({ fault: fault('invalid-request', text) })
-  else
-    controls.sendRaw(
-      request,
-      orFail((raw) => done({ raw })),
-    )
+  else controls.sendRaw(request, pass)
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { hasFlag, StreamJsonProcess, type StreamJsonProgram } from '../../../src/codec-kit/index.ts'
 import { argumentOf, type BackContext, type BackPorts, type CallEnd } from '../../../src/contract/index.ts'
-import type { Fault, JsonText } from '../../../src/model/index.ts'
+import type { Fault, JsonText, Stop } from '../../../src/model/index.ts'
 import { Initialized } from '../schema.ts'
+import { UsageMeter } from '../usage.ts'
 import { limitOfExit } from './errors.ts'
 import { Settings } from './settings.ts'
-import { UsageMeter } from './usage.ts'
 
 /** Arguments of a session that has a past; with `--session-id`, those that name a session. */
 const RESUMING = ['--resume', '-r', '--continue', '-c', '--fork-session']
@@ -65,6 +65,10 @@ export class CliProcess extends StreamJsonProcess {
   /** True also when the process is not to be trusted any more. */
   override isElsewhere(bound: string | undefined): boolean {
     return super.isElsewhere(bound) || (this.suspect && !this.recorded)
+  }
+
+  override stopOf(end: CallEnd): Stop | undefined {
+    return limitOfExit(end) && 'max-turns'
   }
 
   override reasonOf(end: CallEnd): Fault {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { wordTable } from '../../../src/codec-kit/index.ts'
-import { isRecord, member, object } from '../../../src/model/index.ts'
+import { type JsonLine, type Reading, wordTable } from '../../../src/codec-kit/index.ts'
+import { isRecord, member } from '../../../src/model/index.ts'
 import { SystemRetry } from '../schema.ts'
-import type { Line, Reading } from './lines.ts'
+import { entriesExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
 type Data = Record<string, unknown>
@@ -27,15 +27,14 @@ function word(data: Data, key: string): string {
 }
 
 /** A `system` line of a running turn other than `init`: a retry takes text back, the known ones are notices. */
-export function readSystem(turn: TurnDecoder, { value, json }: Line): Reading {
+export function readSystem(turn: TurnDecoder, { value, json }: JsonLine): Reading {
   const { subtype, data } = value
   // The fields by which a client of the same dialect gets the line again.
-  const fields = object(['subtype', 'data'].map((key) => [key, member(json, key)]))
+  const ext = entriesExt(['subtype', 'data'].map((key) => [key, member(json, key)] as const))
   if (subtype === 'retry') {
     const { success, output } = v.safeParse(SystemRetry, value)
     if (!success) return 'misfit'
-    const text = 'The agent asks its model once more.'
-    turn.main.out.emit({ type: 'notice', severity: 'warning', code: 'retrying', text }, fields)
+    turn.main.out.notice('warning', 'retrying', 'The agent asks its model once more.', ext)
     turn.main.retry(output.data.preserveText)
     return 'read'
   }
@@ -44,6 +43,6 @@ export function readSystem(turn: TurnDecoder, { value, json }: Line): Reading {
   const code = String(subtype).replaceAll('_', '-')
   const task = data['tool_use_id']
   const { out } = turn.lane(typeof task === 'string' ? task : undefined)
-  out.emit({ type: 'notice', severity, code, text: textOf(data) }, fields)
+  out.notice(severity, code, textOf(data), ext)
   return 'read'
 }

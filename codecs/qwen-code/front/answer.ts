@@ -1,8 +1,7 @@
 import { dropped } from '../../../src/codec-kit/index.ts'
 import { type EventOf, type Id, type JsonText, type Part, quote, type TurnView } from '../../../src/model/index.ts'
-import { modelOf } from './client.ts'
 import { textBlock, thinkingBlock, writeAssistant, writeEvent, writePiece } from './lines.ts'
-import { lose, type Run, type Turn } from './state.ts'
+import type { Run, Turn } from './state.ts'
 
 /**
  * Output of the main lane: one `assistant` line for each run of reasoning or text and for each tool call; with partial
@@ -99,10 +98,8 @@ function closeRun(turn: Turn, view: TurnView, extra?: JsonText): void {
 function writePart(turn: Turn, part: Part, message: Id, extra: JsonText | undefined): void {
   if (part.type === 'text') {
     if (part.text !== '') writeWhole(turn, 'text', part.text, message, extra)
-  } else if (part.type !== 'reasoning') lose(turn, dropped(`part.${part.type}`))
-  else if (turn.answer.thought !== message) {
-    writeWhole(turn, 'thinking', part.text, message, extra, part.seal?.data)
-  }
+  } else if (part.type !== 'reasoning') turn.lose(dropped(`part.${part.type}`))
+  else if (turn.answer.thought !== message) writeWhole(turn, 'thinking', part.text, message, extra, part.seal?.data)
 }
 
 /** Writes words that came at once: a client that shows pieces gets them in one. */
@@ -147,7 +144,7 @@ function begin(turn: Turn, source: Id): string {
   answer.count += 1
   const id = client.ids.of(source)
   if (turn.partial) {
-    const message = `{"id":${quote(id)},"role":"assistant","model":${quote(modelOf(client))},"content":[]}`
+    const message = `{"id":${quote(id)},"role":"assistant","model":${quote(client.model)},"content":[]}`
     writeEvent(turn, `{"type":"message_start","message":${message}}`)
   }
   return id

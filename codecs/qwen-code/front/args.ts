@@ -1,3 +1,5 @@
+import { type Frame, type FrontContext, frameText } from '../../../src/contract/index.ts'
+import { isRecord, parse } from '../../../src/model/index.ts'
 import { type Arguments, COMMANDS, type Found, HOLLOW, refuse, SHORT, SWITCHES, set, VALUES } from './flags.ts'
 
 /** Reads the arguments after the program's name. */
@@ -72,4 +74,30 @@ function settled({ words, systems, ...found }: Found): Arguments {
     found.refusal ??= '--input-format stream-json requires --output-format stream-json'
   }
   return found
+}
+
+const RFC_FIELDS = ['input', 'messages', 'command', 'prompt_id', 'subtype'] as const
+/** The types of the requests of the RFC that are answered at once. */
+export const RFC_TYPES: ReadonlySet<unknown> = new Set([
+  'heartbeat_request',
+  'command_hint_request',
+  'command_hint_cancel',
+  'control/cancel',
+])
+
+/** True when this dialect accepts the client: by its arguments if they decide, else by its first line. */
+export function accepts(first: Frame | undefined, context: FrontContext): boolean {
+  const { dialect } = readArguments(context.argv)
+  if (dialect !== undefined) return dialect === 'code'
+  return first !== undefined && !isOfRfc(frameText(first))
+}
+
+/** True for a line that only the RFC has. What is of neither is of the one that shipped. */
+export function isOfRfc(line: string): boolean {
+  const value = parse(line)
+  if (!isRecord(value)) return false
+  const { type, request, message } = value
+  if ((type === 'user' || type === 'control_request') && (isRecord(request) || isRecord(message))) return false
+  if (type === 'control_response') return typeof value['request_id'] === 'string'
+  return RFC_TYPES.has(type) || RFC_FIELDS.some((field) => field in value)
 }

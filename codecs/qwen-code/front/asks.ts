@@ -22,7 +22,7 @@ import { ControlResponse } from '../schema.ts'
 import { ownExt } from '../wire.ts'
 import type { Client } from './client.ts'
 import type { Mode } from './flags.ts'
-import { allow, deny, REFUSED, replyTo, type Said } from './replies.ts'
+import { allow, deny, REFUSED, replyTo } from './replies.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
 
@@ -38,7 +38,7 @@ const EDITING: ReadonlySet<string> = new Set(['edit', 'write_file', 'notebook_ed
 
 const DECIDING: ReadonlySet<Mode> = new Set(['yolo', 'plan', 'auto-edit'])
 
-const CLOSED: Said = { error: 'Input closed' }
+const CLOSED = 'Input closed'
 
 /** The agent's questions to the client, as control requests; the approval mode answers where it decides. */
 export class FrontAsks {
@@ -100,7 +100,7 @@ export class FrontAsks {
   /** The client's input has ended: what is open is refused, and so is what comes. */
   close(): void {
     this.#closed = true
-    for (const open of this.#open.values()) this.#reply(open, replyTo(open.question, CLOSED))
+    for (const open of this.#open.values()) this.#reply(open, replyTo(open.question, undefined, CLOSED))
     this.#open.clear()
   }
 
@@ -117,10 +117,7 @@ export class FrontAsks {
     }
     this.#open.delete(id)
     const payload = subtype === 'success' ? member(member(json, 'response')!, 'response') : undefined
-    this.#reply(
-      open,
-      replyTo(open.question, payload === undefined ? { error: controlErrorText(error) ?? '' } : { payload }),
-    )
+    this.#reply(open, replyTo(open.question, payload, controlErrorText(error)))
   }
 
   /** Returns the answer that needs no question to the client. */
@@ -130,8 +127,9 @@ export class FrontAsks {
       if (mode === 'yolo' || (mode === 'auto-edit' && EDITING.has(question.name))) return allow(question)
       if (mode === 'plan') return deny(question, 'Only plans are made in this mode.')
     }
-    if (this.#closed) return replyTo(question, CLOSED)
-    return initialized && this.#canAnswer ? undefined : replyTo(question, { error: 'This client cannot be asked.' })
+    if (this.#closed) return replyTo(question, undefined, CLOSED)
+    if (initialized && this.#canAnswer) return undefined
+    return replyTo(question, undefined, 'This client cannot be asked.')
   }
 
   #reply({ ask, target }: Open, reply: AskReply): void {
@@ -178,12 +176,10 @@ function toolRequest(
 }
 
 function suggestionsOf({ options, description }: Approval): JsonText {
-  const suggestions = options.map(({ kind, label }) =>
-    object({
-      type: quote(kind),
-      label: quote(label ?? (kind === 'allow' ? 'Allow' : 'Deny')),
-      description: kind === 'allow' && description !== undefined ? quote(description) : undefined,
-    }),
-  )
-  return `[${suggestions.join(',')}]`
+  const suggestions = options.map(({ kind, label = kind === 'allow' ? 'Allow' : 'Deny' }) => ({
+    type: kind,
+    label,
+    ...(kind === 'allow' && { description }),
+  }))
+  return JSON.stringify(suggestions)
 }

@@ -1,7 +1,8 @@
-import type { FrontPorts } from '../../../src/contract/index.ts'
+import type { FrontContext, FrontPorts } from '../../../src/contract/index.ts'
 import type { Fault, Id, Loss, Usage } from '../../../src/model/index.ts'
+import { readArguments } from './args.ts'
 import type { Arguments, Mode } from './flags.ts'
-import type { Ids } from './ids.ts'
+import { Ids } from './ids.ts'
 
 /** A tool that was refused, as a result lists it. */
 export interface Refused {
@@ -35,16 +36,39 @@ interface Totals {
 }
 
 /** The state of one client over all its turns. */
-export interface Client {
+export class Client {
   readonly ports: FrontPorts
   readonly args: Arguments
   readonly session: string
   readonly ids: Ids
   readonly settings: Settings
-  readonly totals: Totals
+  readonly totals: Totals = { refused: [], losses: [] }
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    const query = new URLSearchParams(context.query)
+    this.ports = ports
+    this.args = context.transport === 'http' ? httpArguments(query) : readArguments(context.argv)
+    this.ids = new Ids(ports.newId())
+    const named = context.headers['turnpike-session'] || query.get('session')
+    this.session = named || this.args.session || this.ids.next()
+    const { mode, options } = this.args
+    const { model } = options
+    this.settings = { initialized: false, ...(model !== undefined && { model }), mode, changing: new Set() }
+  }
+
+  /** The model for the client; empty when none is known. */
+  get model(): string {
+    return this.totals.model ?? this.settings.model ?? ''
+  }
+
+  /** Writes a line on stderr. */
+  warn(text: string): void {
+    this.ports.warn(`turnpike as qwen: ${text}`)
+  }
 }
 
-/** The model for a client; empty when none is known. */
-export function modelOf({ totals, settings }: Client): string {
-  return totals.model ?? settings.model ?? ''
+/** A body is lines of messages, and so is its answer; pieces of messages are asked for in the query. */
+function httpArguments(query: URLSearchParams): Arguments {
+  const partial = query.has('include-partial-messages')
+  return { ...readArguments([]), input: 'stream-json', output: 'stream-json', partial }
 }

@@ -1,4 +1,4 @@
-import { controlResponse, dropped, scalarText } from '../../../src/codec-kit/index.ts'
+import { controlResponse, dropped, scalarText, wordTable } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -6,7 +6,6 @@ import {
   elements,
   type Fault,
   type Id,
-  isRecord,
   type JsonText,
   type LinkEvent,
   member,
@@ -23,7 +22,6 @@ import type { QwenCodeQueue } from './queue.ts'
 /** A control request of the client; `line` is all of it. */
 interface Request {
   id: string
-  subtype: string
   fields: Record<string, unknown>
   line: JsonText
 }
@@ -52,29 +50,21 @@ export class FrontControls {
   /** The takers of the answers of commands. */
   readonly #open = new Map<Id, (reply: Reply) => void>()
 
-  static readonly #requests: ReadonlyMap<string, (controls: FrontControls, request: Request) => void> = new Map<
-    string,
-    (controls: FrontControls, request: Request) => void
-  >([
-    ['initialize', (controls, request) => controls.#initialize(request)],
-    ['interrupt', (controls, request) => controls.#interrupt(request)],
-    [CONTINUE, (controls, request) => controls.#continue(request)],
-    ['set_model', (controls, request) => controls.#setModel(request)],
-    ['set_effort', (controls, request) => controls.#setEffort(request)],
-    ['set_permission_mode', (controls, request) => controls.#setMode(request)],
-    ['get_available_models', (controls, request) => controls.#models(request)],
+  /** The function for each request, by its subtype. */
+  readonly #served = wordTable<(request: Request) => void>({
+    initialize: (request) => this.#initialize(request),
+    interrupt: (request) => this.#interrupt(request),
+    [CONTINUE]: (request) => this.#continue(request),
+    set_model: (request) => this.#setModel(request),
+    set_effort: (request) => this.#setEffort(request),
+    set_permission_mode: (request) => this.#setMode(request),
+    get_available_models: (request) => this.#models(request),
     // Requests that an agent of the same dialect answers, some with an answer that stands in for a missing one.
-    [
-      'mcp_server_status',
-      (controls, request) => controls.#forward(request, '{"subtype":"mcp_server_status","status":{}}'),
-    ],
-    [
-      'supported_commands',
-      (controls, request) => controls.#forward(request, '{"subtype":"supported_commands","commands":[]}'),
-    ],
-    ['get_context_usage', (controls, request) => controls.#forward(request)],
-    ['get_usage_info', (controls, request) => controls.#forward(request)],
-  ])
+    mcp_server_status: (request) => this.#forward(request, '{"subtype":"mcp_server_status","status":{}}'),
+    supported_commands: (request) => this.#forward(request, '{"subtype":"supported_commands","commands":[]}'),
+    get_context_usage: (request) => this.#forward(request),
+    get_usage_info: (request) => this.#forward(request),
+  })
 
   constructor(client: Client, queue: QwenCodeQueue) {
     this.#client = client
@@ -99,8 +89,8 @@ export class FrontControls {
     const fields = parseObject(member(line, 'request')!) ?? {}
     const said = fields['subtype']
     const subtype = typeof said === 'string' ? said : 'undefined'
-    const serve = FrontControls.#requests.get(subtype)
-    if (serve) serve(this, { id, subtype, fields, line })
+    const serve = this.#served.get(subtype)
+    if (serve) serve({ id, fields, line })
     else this.#refuse(id, `Unknown control request subtype: ${subtype}`)
   }
 
@@ -114,14 +104,14 @@ export class FrontControls {
   }
 
   #initialize({ id, fields }: Request): void {
-    const { ports, session, settings, totals } = this.#client
+    const { session, settings, totals } = this.#client
     const { effort } = fields
     settings.initialized = true
     if (typeof effort === 'string' && EFFORTS.includes(effort)) settings.effort = effort
     for (const field of UNSERVED) {
       if (isEmpty(fields[field])) continue
       totals.losses.push(dropped('session-open', field))
-      ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
+      this.#client.warn(`${field} of initialize has no effect: configure it where the agent runs.`)
     }
     this.#respond(id, `{"subtype":"initialize","session_id":${quote(session)},"capabilities":${CAN}}`)
   }
@@ -222,7 +212,7 @@ function modelsPayload(models: JsonText): JsonText {
   return `{"subtype":"get_available_models","models":[${named.join(',')}]}`
 }
 
+/** True for what asks for nothing: no object and no list, or one without entries. */
 function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0
-  return isRecord(value) ? Object.keys(value).length === 0 : true
+  return typeof value !== 'object' || Object.keys(value ?? {}).length === 0
 }

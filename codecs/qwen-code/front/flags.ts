@@ -1,6 +1,7 @@
 import { wordTable } from '../../../src/codec-kit/index.ts'
 import type { Framing } from '../../../src/contract/index.ts'
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
+import { UUID } from './ids.ts'
 
 /** The modes of consent to tools. */
 export const MODES = ['plan', 'default', 'auto-edit', 'auto', 'yolo'] as const
@@ -35,8 +36,6 @@ export interface Found extends Arguments {
   words: string[]
   systems: string[]
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The setter of each flag with a value. */
 export const VALUES = wordTable<(found: Found, value: string) => void>({

@@ -1,6 +1,7 @@
 import type { Id } from '../../../src/model/index.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** The text form of a UUID. */
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
  * The ids of one client's lines, in the form of UUIDs (version 8, RFC 9562). They count, so that a replay gives the same

@@ -18,13 +18,11 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { readArguments } from './args.ts'
 import { FrontAsks } from './asks.ts'
-import type { Client } from './client.ts'
+import { Client } from './client.ts'
 import { FrontControls } from './controls.ts'
-import { type Arguments, framingOf } from './flags.ts'
+import { framingOf } from './flags.ts'
 import { HELP, VERSION } from './help.ts'
-import { Ids } from './ids.ts'
 import { readMessage } from './message.ts'
 import { QwenCodeQueue } from './queue.ts'
 import { messageOf, resultEntries } from './result.ts'
@@ -54,7 +52,7 @@ export class QwenCodeFront implements FrontLink {
 
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
-    this.#client = newClient(context, ports)
+    this.#client = new Client(context, ports)
     this.#asks = new FrontAsks(this.#client, !this.#http && this.#lines)
     this.#queue = new QwenCodeQueue(this.#client, this.#asks)
     this.#controls = new FrontControls(this.#client, this.#queue)
@@ -73,7 +71,7 @@ export class QwenCodeFront implements FrontLink {
   open(): void {
     const { ports, args } = this.#client
     const { warnings, refusal, print, prompt } = args
-    for (const text of warnings) ports.warn(`turnpike as qwen: ${text}`)
+    for (const text of warnings) this.#client.warn(text)
     if (print) {
       for (const text of print === 'help' ? HELP : [VERSION]) ports.send(text)
       this.#close(0)
@@ -96,7 +94,7 @@ export class QwenCodeFront implements FrontLink {
     const line = this.#first ? read.replace(/^\ufeff/, '') : read
     this.#first = false
     if (this.#lines) this.#line(line)
-    else if (this.#text.add(line)) this.#warn('the text on stdin is too long; it is cut at 8 MiB.')
+    else if (this.#text.add(line)) this.#client.warn('the text on stdin is too long; it is cut at 8 MiB.')
   }
 
   decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
@@ -155,21 +153,17 @@ export class QwenCodeFront implements FrontLink {
     else if (type === 'control_response') this.#asks.answer(value, line)
     else if (type === 'control_request' && typeof value['request_id'] === 'string' && 'request' in value) {
       this.#controls.run(value['request_id'], line)
-    } else if (type !== 'control_cancel_request') this.#warn('a line of an unknown type on stdin is ignored.')
+    } else if (type !== 'control_cancel_request') this.#client.warn('a line of an unknown type on stdin is ignored.')
   }
 
   #user(value: Record<string, unknown>, line: string): void {
     const read = readMessage(value, line)
-    if (read === 'empty') this.#warn('a message without content on stdin is ignored.')
+    if (read === 'empty') this.#client.warn('a message without content on stdin is ignored.')
     else if (read === 'null') this.#fault('The message of a user line is null.')
     else if (!this.#queue.add(read)) {
       const text = 'Too many messages are waiting: send more when these have their results.'
       this.#client.ports.fault(fault('overloaded', text), 'continues')
     }
-  }
-
-  #warn(text: string): void {
-    this.#client.ports.warn(`turnpike as qwen: ${text}`)
   }
 
   /** A line or a body that cannot be taken, by way of the engine, which records the fault. */
@@ -210,25 +204,4 @@ export class QwenCodeFront implements FrontLink {
     this.#closed = true
     this.#client.ports.close(exitCode)
   }
-}
-
-function newClient(context: FrontContext, ports: FrontPorts): Client {
-  const args = context.transport === 'http' ? httpArguments(context) : readArguments(context.argv)
-  const { model } = args.options
-  const ids = new Ids(ports.newId())
-  const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
-  return {
-    ports,
-    args,
-    session: named || args.session || ids.next(),
-    ids,
-    settings: { initialized: false, ...(model !== undefined && { model }), mode: args.mode, changing: new Set() },
-    totals: { refused: [], losses: [] },
-  }
-}
-
-/** A body is lines of messages, and so is its answer; pieces of messages are asked for in the query. */
-function httpArguments({ query }: FrontContext): Arguments {
-  const partial = new URLSearchParams(query).has('include-partial-messages')
-  return { ...readArguments([]), input: 'stream-json', output: 'stream-json', partial }
 }

@@ -1,4 +1,4 @@
-import { messageLine } from '../../../src/codec-kit/index.ts'
+import { countMembers, messageLine } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type JsonText,
@@ -11,7 +11,7 @@ import {
   rest,
   type Usage,
 } from '../../../src/model/index.ts'
-import { modelOf } from './client.ts'
+import { COUNTS } from '../usage.ts'
 import type { Turn } from './state.ts'
 
 /** The members of an `assistant` line besides its block. */
@@ -28,16 +28,8 @@ const MESSAGE: ReadonlySet<string> = new Set(['message'])
 /** A `system` line. */
 export function writeSystem(turn: Turn, subtype: JsonText, data: JsonText | undefined): void {
   const { ids, session } = turn.client
-  turn.write(
-    messageLine({
-      type: '"system"',
-      subtype,
-      uuid: quote(ids.next()),
-      session_id: quote(session),
-      parent_tool_use_id: 'null',
-      data,
-    }),
-  )
+  const head = { type: '"system"', subtype, uuid: quote(ids.next()), session_id: quote(session) }
+  turn.write(messageLine({ ...head, parent_tool_use_id: 'null', data }))
 }
 
 /** An `assistant` line. */
@@ -47,7 +39,7 @@ export function writeAssistant(turn: Turn, block: JsonText, stop: 'tool_use' | n
     id: quote(id),
     type: '"message"',
     role: '"assistant"',
-    model: quote(modelOf(turn.client)),
+    model: quote(turn.client.model),
     content: `[${block}]`,
     stop_reason: stop === null ? 'null' : quote(stop),
     usage: usageJson(usage),
@@ -105,11 +97,6 @@ export function thinkingBlock(text: string, signature: string): JsonText {
 }
 
 /** Tokens as this wire says them; unknown is zero, without a total. */
-export function usageJson({ input = 0, output = 0, cacheRead, total }: Usage = {}): JsonText {
-  return object({
-    input_tokens: String(input),
-    output_tokens: String(output),
-    cache_read_input_tokens: cacheRead === undefined ? undefined : String(cacheRead),
-    total_tokens: total === undefined ? undefined : String(total),
-  })
+export function usageJson(usage?: Usage): JsonText {
+  return object(countMembers({ input: 0, output: 0, ...usage }, COUNTS))
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { keysOf, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import { elements, isRecord, type JsonText, member, type Part } from '../../../src/model/index.ts'
 import { ClientMessage, User } from '../schema.ts'
-import { toExt } from '../wire.ts'
+import { unknownExt } from '../wire.ts'
 import type { Waiting } from './queue.ts'
 
 const LINE = keysOf(User)
@@ -14,7 +14,7 @@ export function readMessage(value: Record<string, unknown>, line: JsonText): Wai
   if (!read.success) return 'empty'
   const { content } = read.output
   const input = typeof content === 'string' ? textParts(content) : blockParts(content, line)
-  return input.length === 0 ? 'empty' : { input, ext: toExt(unknownMembers(line, value, LINE)) }
+  return input.length === 0 ? 'empty' : { input, ext: unknownExt(line, value, LINE) }
 }
 
 function textParts(text: string): Part[] {

@@ -1,4 +1,4 @@
-import { dropped, nonTextLosses, PromptQueue, weakened, wellFormed } from '../../../src/codec-kit/index.ts'
+import { dropped, nonTextLosses, PromptQueue, type Report, weakened, wellFormed } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import type { CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { CONTINUE, PROTOCOL } from '../wire.ts'
@@ -6,7 +6,7 @@ import type { FrontAsks } from './asks.ts'
 import type { Client } from './client.ts'
 import { framingOf } from './flags.ts'
 import { type Ending, exitCodeOf, messageOf } from './result.ts'
-import { newTurn, type Turn } from './state.ts'
+import { Turn } from './state.ts'
 import { writeDone, writeFailure, writeTurnEvent } from './turn.ts'
 
 /** A message of the client, before it has a turn. */
@@ -91,16 +91,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
     else if (event.type === 'turn-end') {
       if (event.outcome === 'cancelled') this.#interruption = interruptionOf(view)
-      if (!active.lines) {
-        for (const loss of nonTextLosses(view)) this.#client.ports.report(loss, exchange)
-        if (event.outcome !== 'completed' && view.text !== '')
-          this.#client.ports.report(dropped('text-delta', 'message'), exchange)
-        if (this.#asks.decides) this.#asides(view, exchange)
-        this.#print(
-          event,
-          wellFormed(view.text, (loss) => this.#client.ports.report(loss, exchange)),
-        )
-      }
+      if (!active.lines) this.#printEnd(event, exchange, view)
       this.#over(active, event)
     }
   }
@@ -123,10 +114,14 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     if (ext && type !== 'ask') ports.report(dropped('ext', ext.protocol), exchange)
   }
 
-  /** Reports the texts of sub-agents, which the answer leaves out. */
-  #asides({ messages }: TurnView, exchange: Id): void {
-    const count = messages.filter(({ lane, text }) => lane !== undefined && text !== '').length
-    if (count > 0) this.#client.ports.report({ ...dropped('text-delta', 'aside'), count }, exchange)
+  /** Prints the end of a turn whose answer is text, and reports what it leaves out, texts of sub-agents too. */
+  #printEnd(ending: Ending, exchange: Id, view: TurnView): void {
+    const report: Report = (loss) => this.#client.ports.report(loss, exchange)
+    for (const loss of nonTextLosses(view)) report(loss)
+    if (ending.outcome !== 'completed' && view.text !== '') report(dropped('text-delta', 'message'))
+    const asides = view.messages.filter(({ lane, text }) => lane !== undefined && text !== '')
+    if (this.#asks.decides && asides.length > 0) report({ ...dropped('text-delta', 'aside'), count: asides.length })
+    this.#print(ending, wellFormed(view.text, report))
   }
 
   /** A text answer; a failure is for stderr. */
@@ -150,7 +145,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     const turn = ports.newId()
     const collected: string[] = []
     const write = args.output === 'json' ? (line: string) => collected.push(line) : ports.send
-    const lines = args.output === 'text' ? undefined : newTurn(this.#client, exchange, write)
+    const lines = args.output === 'text' ? undefined : new Turn(this.#client, exchange, write)
     this.start({ exchange, turn, lines, collected })
     if (settings.refusal) this.fail(settings.refusal, exchange)
     else if (clears(waiting.input)) {

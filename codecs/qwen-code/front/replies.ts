@@ -14,20 +14,16 @@ import { sameJson } from '../wire.ts'
 type Approval = Extract<Question, { kind: 'approval' }>
 type ApprovalReply = Extract<AskReply, { kind: 'approval' }>
 
-/** The client's answer: the raw payload, or the fault for a missing one. */
-export type Said = { payload: JsonText } | { error: string }
-
 /** The error of a question that the client has no place for. */
 export const REFUSED = '{"code":-32601,"message":"The client has no place for this request."}'
 
-/** Reads the client's answer to this question. */
-export function replyTo(question: Question, said: Said): AskReply {
-  const payload = 'payload' in said ? said.payload : undefined
+/** The client's answer to this question: what it sent, or why there is nothing. */
+export function replyTo(question: Question, payload: JsonText | undefined, error = ''): AskReply {
   switch (question.kind) {
     case 'approval':
-      return 'error' in said ? deny(question, said.error) : verdict(question, said.payload)
+      return payload === undefined ? deny(question, error) : verdict(question, payload)
     case 'input':
-      return { kind: 'input', values: answersOf(payload) ?? '{}' }
+      return { kind: 'input', values: (payload && answersOf(payload)) ?? '{}' }
     case 'client': {
       const result = payload && member(payload, 'mcp_response')
       return result === undefined ? { kind: 'client', error: REFUSED } : { kind: 'client', result }
@@ -39,26 +35,16 @@ export function replyTo(question: Question, said: Said): AskReply {
 
 /** Every behaviour but `allow` refuses. */
 function verdict(question: Approval, payload: JsonText): ApprovalReply {
-  const { behavior, message, interrupt } = verdictOf(payload)
+  const { behavior, message, interrupt } = v.parse(Verdict, parse(payload))
   if (behavior !== 'allow') return { ...deny(question, message), ...(interrupt && { stopTurn: true as const }) }
   const edited = member(payload, 'updatedInput')
   const changed = edited !== undefined && isRecord(parse(edited)) && !sameJson(edited, question.args)
   return { ...allow(question), ...(changed && { edited }) }
 }
 
-/** The payload of an answer to `can_use_tool`; one of another shape is ignored. */
-function verdictOf(payload: JsonText | undefined): {
-  behavior: string
-  message?: string | undefined
-  interrupt: boolean
-} {
-  const { success, output } = v.safeParse(Verdict, parse(payload ?? ''))
-  return success ? { ...output, behavior: output.behavior.toLowerCase() } : { behavior: '', interrupt: false }
-}
-
-function answersOf(payload: JsonText | undefined): JsonText | undefined {
-  if (verdictOf(payload).behavior !== 'allow') return undefined
-  const answers = member(member(payload!, 'updatedInput') ?? '', 'answers')
+function answersOf(payload: JsonText): JsonText | undefined {
+  if (v.parse(Verdict, parse(payload)).behavior !== 'allow') return undefined
+  const answers = member(member(payload, 'updatedInput') ?? '', 'answers')
   return answers !== undefined && isRecord(parse(answers)) ? answers : undefined
 }
 

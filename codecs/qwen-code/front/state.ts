@@ -11,67 +11,49 @@ export interface Run {
 }
 
 /** The state of one turn that is written as lines. */
-export interface Turn {
+export class Turn {
   readonly client: Client
   readonly exchange: Id
   readonly write: (line: string) => void
-  /** True when pieces of messages are shown. */
+  /** True when pieces of messages are shown; an array of whole messages has no place for them. */
   readonly partial: boolean
   /** `init` was written. */
-  begun: boolean
+  begun = false
   /** `result` was written. */
-  done: boolean
+  done = false
   /** A `retry` line was written for the retractions that follow. */
-  retried: boolean
+  retried = false
   /** The number of answers when the open model call began. */
   before: number | undefined
-  readonly answer: Answer
+  readonly answer = new Answer()
+
+  constructor(client: Client, exchange: Id, write: (line: string) => void) {
+    this.client = client
+    this.exchange = exchange
+    this.write = write
+    this.partial = client.args.partial && client.args.output === 'stream-json'
+  }
+
+  /** Reports something that this wire has no place for. */
+  lose(loss: Loss): void {
+    this.client.ports.report(loss, this.exchange)
+  }
 }
 
 /** The answer of a turn: all that stands between two results of tools. */
-export interface Answer {
+class Answer {
   /** The number of answers of the model: the wire's `num_turns`. */
-  count: number
+  count = 0
   /** `announced`: its `message_start` was written. */
-  state: 'none' | 'open' | 'announced'
+  state: 'none' | 'open' | 'announced' = 'none'
   run: Run | undefined
   /** The number of the block among those of its line; the wire counts them from zero in each category. */
-  index: number
-  toolsInRow: number
+  index = 0
+  toolsInRow = 0
   /** The tokens of the model call whose last line comes next. */
   usage: Usage | undefined
   /** The message whose thoughts were shown in pieces. */
   thought: Id | undefined
   /** The calls that were written. */
-  readonly called: Set<Id>
-}
-
-/** A turn that is not written. */
-export function newTurn(client: Client, exchange: Id, write: (line: string) => void): Turn {
-  return {
-    client,
-    exchange,
-    write,
-    // An array of whole messages has no place for pieces.
-    partial: client.args.partial && client.args.output === 'stream-json',
-    begun: false,
-    done: false,
-    retried: false,
-    before: undefined,
-    answer: {
-      count: 0,
-      state: 'none',
-      run: undefined,
-      index: 0,
-      toolsInRow: 0,
-      usage: undefined,
-      thought: undefined,
-      called: new Set(),
-    },
-  }
-}
-
-/** Reports something of a turn that this wire has no place for. */
-export function lose({ client, exchange }: Turn, loss: Loss): void {
-  client.ports.report(loss, exchange)
+  readonly called = new Set<Id>()
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../src/model/index.ts'
 import { endAnswer, writeCall } from './answer.ts'
 import { textBlock, writeAssistant, writeEvent, writeUser } from './lines.ts'
-import { lose, type Turn } from './state.ts'
+import type { Turn } from './state.ts'
 
 /** Writes an `assistant` line of a sub-agent. */
 export function writeLane(turn: Turn, block: JsonText, stop: 'tool_use' | null, lane: string, extra?: JsonText): void {
@@ -28,7 +28,7 @@ export function writeTool(
   turn.answer.called.add(tool)
   // This wire has objects alone.
   const fits = isRecord(parse(args))
-  if (!fits) lose(turn, weakened('tool-call', 'input', 'too-narrow'))
+  if (!fits) turn.lose(weakened('tool-call', 'input', 'too-narrow'))
   const input = fits ? args : '{}'
   if (lane === undefined) writeCall(turn, tool, name, input, view, extra)
   else {
@@ -40,11 +40,11 @@ export function writeTool(
 /** `tool_progress`, which is one of the pieces: a client that wants none is shown none of what a tool says. */
 export function writeProgress(turn: Turn, event: EventOf<'tool-progress'>, extra: JsonText | undefined): void {
   for (const part of event.parts) {
-    if (part.type !== 'data' && part.type !== 'text') lose(turn, dropped(`part.${part.type}`, 'tool_progress'))
+    if (part.type !== 'data' && part.type !== 'text') turn.lose(dropped(`part.${part.type}`, 'tool_progress'))
     else if (turn.client.args.partial) {
       const content = part.type === 'data' ? part.json : textBlock(part.text)
       writeEvent(turn, `{"type":"tool_progress","tool_use_id":${quote(event.tool)},"content":${content}}`, extra)
-    } else lose(turn, weakened('tool-progress', undefined, 'policy'))
+    } else turn.lose(weakened('tool-progress', undefined, 'policy'))
   }
 }
 
@@ -71,6 +71,6 @@ export function endTool(turn: Turn, event: EventOf<'tool-end'>, view: TurnView, 
 function textOfPart(turn: Turn, part: Part): string {
   if (part.type === 'text') return part.text
   const text = part.type === 'data' ? part.json : part.type === 'diff' ? part.after : ''
-  lose(turn, (text === '' ? dropped : weakened)(`part.${part.type}`, 'tool_result'))
+  turn.lose((text === '' ? dropped : weakened)(`part.${part.type}`, 'tool_result'))
   return text
 }

@@ -12,9 +12,7 @@ import {
   type EventOf,
   type Fault,
   type JsonText,
-  type Members,
   member,
-  object,
   quote,
   type Stop,
   type TurnEvent,
@@ -22,11 +20,10 @@ import {
 } from '../../../src/model/index.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
 import { dropRun, endAnswer, endMessage, writeDelta } from './answer.ts'
-import { modelOf } from './client.ts'
 import { VERSION } from './help.ts'
 import { textBlock, thinkingBlock, writeSystem, writeUser } from './lines.ts'
 import { type Ending, lastText, resultEntries } from './result.ts'
-import { lose, type Turn } from './state.ts'
+import type { Turn } from './state.ts'
 import { endTool, writeLane, writeProgress, writeTool } from './tools.ts'
 
 /** Stops of a model call that neither its content nor the `result` shows. */
@@ -71,7 +68,7 @@ const EVENTS: EventTable<Turn> = {
   'ask-settled': null,
   foreign: (turn, { protocol, frame }) => {
     if (protocol === PROTOCOL) writeVerbatim(turn, frame)
-    else lose(turn, dropped('foreign', protocol))
+    else turn.lose(dropped('foreign', protocol))
   },
 }
 
@@ -82,7 +79,7 @@ export function writeTurnEvent(turn: Turn, event: TurnEvent, view: TurnView): vo
   // The CLI asks for its servers before it greets.
   const asking = event.type === 'ask' || event.type === 'ask-settled'
   if (!turn.begun && !asking) begin(turn, event.type === 'turn-started' ? extra : undefined)
-  if (event.ext && extra === undefined) lose(turn, dropped('ext', event.ext.protocol))
+  if (event.ext && extra === undefined) turn.lose(dropped('ext', event.ext.protocol))
   writeByType(EVENTS, turn, event, view)
 }
 
@@ -102,31 +99,20 @@ function begin(turn: Turn, extra: JsonText | undefined): void {
   const { client } = turn
   const told = extra === undefined ? undefined : member(extra, 'model')
   if (told !== undefined) client.totals.model = scalarText(JSON.parse(told))
-  const model = modelOf(client)
-  const head: Members = {
-    type: '"system"',
-    subtype: '"init"',
-    uuid: quote(client.session),
-    session_id: quote(client.session),
+  const { model, session } = client
+  if (extra === undefined && model === '') turn.lose(invented('turn-started', 'model'))
+  const usual = {
+    cwd: '',
+    tools: [],
+    mcp_servers: [],
+    model,
+    permission_mode: client.settings.mode,
+    slash_commands: [],
+    qwen_code_version: VERSION,
+    agents: [],
   }
-  if (extra !== undefined) {
-    turn.write(messageLine(head, extra))
-    return
-  }
-  if (model === '') lose(turn, invented('turn-started', 'model'))
-  turn.write(
-    messageLine({
-      ...head,
-      cwd: '""',
-      tools: '[]',
-      mcp_servers: '[]',
-      model: quote(model),
-      permission_mode: quote(client.settings.mode),
-      slash_commands: '[]',
-      qwen_code_version: quote(VERSION),
-      agents: '[]',
-    }),
-  )
+  const head = { type: '"system"', subtype: '"init"', uuid: quote(session), session_id: quote(session) }
+  turn.write(messageLine(head, extra ?? JSON.stringify(usual)))
 }
 
 /** Only the main lane's assistant is shown in pieces. */
@@ -138,7 +124,7 @@ function delta(turn: Turn, event: EventOf<'text-delta' | 'reasoning-delta'>, vie
 
 function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView): void {
   if (lane !== undefined) {
-    lose(turn, dropped('step-start', 'lane'))
+    turn.lose(dropped('step-start', 'lane'))
     return
   }
   endAnswer(turn, view)
@@ -149,10 +135,10 @@ function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView):
 function endStep(turn: Turn, { lane, stop }: EventOf<'step-end'>, view: TurnView): void {
   if (lane === undefined) {
     endAnswer(turn, view)
-    if (turn.before === turn.answer.count) lose(turn, weakened('step-start'))
+    if (turn.before === turn.answer.count) turn.lose(weakened('step-start'))
     turn.before = undefined
-  } else lose(turn, weakened('step-end', 'lane'))
-  if (UNREPORTED.has(stop)) lose(turn, weakened('step-end', 'stop'))
+  } else turn.lose(weakened('step-end', 'lane'))
+  if (UNREPORTED.has(stop)) turn.lose(weakened('step-end', 'stop'))
 }
 
 function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): void {
@@ -165,7 +151,7 @@ function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
     if (lane === undefined && turn.answer.count === 0) return
     if (lane === undefined) endAnswer(turn, view)
     writeUser(turn, textBlock(text), lane, extra)
-  } else if (role !== 'assistant') lose(turn, dropped('message-end', 'role'))
+  } else if (role !== 'assistant') turn.lose(dropped('message-end', 'role'))
   else if (lane === undefined) endMessage(turn, event, view, extra)
   else {
     if (reasoning !== '') writeLane(turn, thinkingBlock(reasoning, ''), null, lane, extra)
@@ -175,7 +161,7 @@ function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
 
 function retract(turn: Turn, { lane, keepText }: EventOf<'message-retract'>, view: TurnView): void {
   if (lane !== undefined) {
-    lose(turn, dropped('message-retract', 'lane'))
+    turn.lose(dropped('message-retract', 'lane'))
     return
   }
   if (!keepText) {
@@ -198,9 +184,8 @@ function notice(turn: Turn, { code, severity, text, lane, ext }: EventOf<'notice
     writeSystem(turn, subtype, member(extra, 'data'))
     return
   }
-  if (lane !== undefined) lose(turn, weakened('notice', 'lane'))
-  const said = Object.entries({ severity, code, text }).map(([key, value]) => [key, quote(value)] as const)
-  writeSystem(turn, '"notice"', object(said))
+  if (lane !== undefined) turn.lose(weakened('notice', 'lane'))
+  writeSystem(turn, '"notice"', JSON.stringify({ severity, code, text }))
 }
 
 /** A line as another one of this dialect wrote it, under the session's id that this client knows. */
@@ -213,10 +198,10 @@ function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
   endAnswer(turn, view)
   const { totals } = turn.client
   if (view.usage) totals.usage = addUsage(totals.usage ?? {}, view.usage)
-  if (event.fault?.ext) lose(turn, dropped('ext', event.fault.ext.protocol))
+  if (event.fault?.ext) turn.lose(dropped('ext', event.fault.ext.protocol))
   // A `result` shows only the limit of model calls, and only for a turn that failed.
   const told = event.outcome === 'failed' && event.stop === 'max-turns'
-  if (UNREPORTED.has(event.stop) && !told) lose(turn, weakened('end.stop'))
+  if (UNREPORTED.has(event.stop) && !told) turn.lose(weakened('end.stop'))
   result(turn, event, lastText(view), view.at - view.startedAt, ownExt(event.ext))
 }
 

@@ -107,9 +107,7 @@ function readLine(
   reason: string | null | undefined,
 ): Said | Outcome {
   const choices = elements(member(line, 'choices') ?? '')
-  if (choices.length > 1) {
-    turn.report({ ...dropped('message-end', 'choices'), count: choices.length - 1 })
-  }
+  if (choices.length > 1) turn.report({ ...dropped('message-end', 'choices'), count: choices.length - 1 })
   const metadata = member(line, 'metadata') ?? '{}'
   const fatal = versionFault(metadata) ?? versionFault(objectText(member(line, 'system_fingerprint')))
   if (fatal) return fatal
@@ -142,10 +140,7 @@ function versionFault(json: JsonText | undefined): Fault | undefined {
 /** True when the line reports faults of the control channel: its content is their text, and no answer. */
 function tellControlErrors(turn: TurnDecoder, errors: JsonText | undefined): boolean {
   if (!errors?.startsWith('[')) return false
-  for (const error of elements(errors)) {
-    const { message } = faultOfError(error)
-    turn.emit({ type: 'notice', severity: 'error', code: 'control-error', text: message })
-  }
+  for (const error of elements(errors)) turn.notice('error', 'control-error', faultOfError(error).message)
   return true
 }
 
@@ -154,9 +149,8 @@ function failed(turn: TurnDecoder, error: JsonText | undefined, reason: string |
   const told = error?.startsWith('{') ? faultOfError(error) : undefined
   if (!told && reason !== 'error') return false
   const why = told ?? fault('internal', 'The agent ended the turn with an error.')
-  if (reason === 'tool_calls') {
-    turn.emit({ type: 'notice', severity: 'error', code: 'agent-error', text: why.message })
-  } else turn.fail(why)
+  if (reason === 'tool_calls') turn.notice('error', 'agent-error', why.message)
+  else turn.fail(why)
   return true
 }
 

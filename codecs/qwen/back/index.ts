@@ -16,7 +16,7 @@ import {
   isRecord,
   type JsonText,
   member,
-  parse,
+  parseObject,
 } from '../../../src/model/index.ts'
 import { faultOfError } from '../error-object.ts'
 import type { Options } from '../options.ts'
@@ -89,8 +89,8 @@ export class QwenBack implements BackLink {
   decode(frame: Frame): void {
     if (this.#dead) return
     const line = frameText(frame)
-    const value = parse(line)
-    if (!isRecord(value)) {
+    const value = parseObject(line)
+    if (!value) {
       this.#unparsed('foreign')
       return
     }
@@ -195,8 +195,7 @@ export class QwenBack implements BackLink {
       if (output.status === 'noop' && decoder?.cancelAsked && !earlier) decoder.finish('aborted')
       this.#ended()
     } else if (!this.#queries.answer(output, line) && output.status === 'error' && decoder) {
-      const text = output.message ?? 'The agent says that it is not well.'
-      decoder.emit({ type: 'notice', severity: 'warning', code: 'agent-unhealthy', text })
+      decoder.notice('warning', 'agent-unhealthy', output.message ?? 'The agent says that it is not well.')
     }
   }
 

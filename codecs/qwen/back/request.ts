@@ -1,6 +1,7 @@
 import { dropped, messageLine, type Report, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
+  type Invocation,
   type JsonText,
   type Members,
   members,
@@ -13,7 +14,7 @@ import {
 } from '../../../src/model/index.ts'
 import { writeConversation } from '../messages.ts'
 import { textPart, writeParts } from '../parts.ts'
-import { addedMembers, ownMember, PROTOCOL } from '../wire.ts'
+import { addedMembers, commandJson, ownMember, PROTOCOL } from '../wire.ts'
 
 /** The agent's own ids of a request's session and prompt. */
 export interface Where {
@@ -22,19 +23,16 @@ export interface Where {
 }
 
 type Start = CommandOf<'turn-start'>
+const COMPRESS: Invocation = { kind: 'slash', path: ['compress'], args: '' }
 /** Members of `ext` that are not members of the request itself. */
 const INNER: ReadonlySet<string> = new Set(['input', 'options', 'messages', 'response_format'])
-
-const COMPRESS = '{"kind":"slash","path":["compress"],"args":""}'
 
 /**
  * The line that starts a turn: a Qwen Chat Request, or an OpenAI body where a transcript comes with it. `system` is a
  * system prompt that the agent does not know yet: it has no field of its own in the first and goes before the prompt.
  */
 export function requestLine(start: Start, where: Where, system: string | undefined, report: Report): string {
-  if (start.ext && start.ext.protocol !== PROTOCOL) {
-    report(dropped('ext', start.ext.protocol))
-  }
+  if (start.ext && start.ext.protocol !== PROTOCOL) report(dropped('ext', start.ext.protocol))
   const head: Members = {
     session_id: quote(where.session),
     prompt_id: quote(where.prompt),
@@ -76,11 +74,9 @@ function chatMembers(start: Start, system: string | undefined, report: Report): 
 
 function inputJson(start: Start, system: string | undefined, report: Report): JsonText {
   const { invocation, input } = start
-  const command = start.task === 'compact' ? COMPRESS : invocation && commandJson(invocation)
+  const command = start.task === 'compact' ? commandJson(COMPRESS) : invocation && commandJson(invocation)
   const reply = input.some(({ type }) => type === 'tool-reply')
-  if (invocation && system !== undefined) {
-    report(dropped('option.systemPrompt', undefined, 'policy'))
-  }
+  if (invocation && system !== undefined) report(dropped('option.systemPrompt', undefined, 'policy'))
   // A declared command says everything: its text would be a second prompt.
   const parts = command === undefined ? withSystem(input, system, report) : (withoutText(input) as readonly Part[])
   const written = writeParts(parts, report)
@@ -93,10 +89,6 @@ function inputJson(start: Start, system: string | undefined, report: Report): Js
 
 function withoutText(input: readonly Part[]): readonly Part[] {
   return input.filter(({ type }) => type !== 'text')
-}
-
-function commandJson({ kind, path, args }: NonNullable<Start['invocation']>): JsonText {
-  return `{"kind":"${kind}","path":[${path.map(quote).join(',')}],"args":${quote(args)}}`
 }
 
 function withSystem(input: readonly Part[], system: string | undefined, report: Report): readonly Part[] {

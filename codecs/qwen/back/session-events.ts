@@ -60,7 +60,7 @@ export const COMMAND_RESULT: Reader = reader('command-reply', CommandResult, (tu
   const ext = unknownExt(json, value, RESULT)
   const text = typeof content === 'string' ? content : member(json, 'result')!
   if (type === 'submit_prompt' || type === 'tool') {
-    turn.emit({ type: 'notice', severity: severityOf(level), code: 'command-result', text }, ext)
+    turn.notice(severityOf(level), 'command-result', text, ext)
   } else {
     turn.commandResult(text, ext)
     turn.finish('end')

@@ -96,8 +96,7 @@ export class TurnDecoder extends TurnEmitter {
     this.closeMessage()
     if (text === '') return
     if (role === 'assistant') this.#spoke = true
-    const message = this.#startMessage(role)
-    this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] }, ext)
+    this.wholeText(role, text, ext)
   }
 
   /** A thought, as a message of its own; its subject is a heading in bold. */
@@ -105,7 +104,8 @@ export class TurnDecoder extends TurnEmitter {
     const heading = subject === '' ? '' : `**${subject}**`
     const text = [heading, description].filter((piece) => piece !== '').join(' ')
     if (text === '') return
-    const message = this.#startMessage('assistant')
+    const message = this.ports.newId()
+    this.emit({ type: 'message-start', message, role: 'assistant' })
     this.emit({ type: 'reasoning-delta', message, text })
     this.emit({ type: 'message-end', message })
   }
@@ -236,14 +236,7 @@ export class TurnDecoder extends TurnEmitter {
     this.#spoke = true
     this.#summary = text
     if (this.#task === 'compact') return
-    const message = this.#startMessage('assistant', ext)
-    this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] })
-  }
-
-  #startMessage(role: Role, ext?: Ext): Id {
-    const message = this.ports.newId()
-    this.emit({ type: 'message-start', message, role }, ext)
-    return message
+    this.wholeText('assistant', text, undefined, ext)
   }
 
   #end(end: Ending, ext?: Ext): void {

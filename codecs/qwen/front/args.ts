@@ -32,14 +32,15 @@ const VALUES = wordTable<(value: string) => Partial<Arguments>>({
   '--prompt': (prompt) => ({ prompt }),
 })
 
-const SHORT = wordTable<string>({ '-o': '--output-format', '-m': '--model', '-p': '--prompt' })
-
-const PRINTS = wordTable<'help' | 'version'>({
-  '--help': 'help',
-  '-h': 'help',
-  '--version': 'version',
-  '-v': 'version',
+const SHORT = wordTable<string>({
+  '-o': '--output-format',
+  '-m': '--model',
+  '-p': '--prompt',
+  '-h': '--help',
+  '-v': '--version',
 })
+
+const PRINTS = wordTable<'help' | 'version'>({ '--help': 'help', '--version': 'version' })
 
 /** Reads the arguments after the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {
@@ -47,8 +48,9 @@ export function readArguments(argv: readonly string[]): Arguments {
   const words = argv.flatMap(splitFlag)
   for (let at = 0; at < words.length; at += 1) {
     const flag = words[at]!
-    const read = VALUES.get(SHORT.get(flag) ?? flag)
-    const print = PRINTS.get(flag)
+    const name = SHORT.get(flag) ?? flag
+    const read = VALUES.get(name)
+    const print = PRINTS.get(name)
     if (print) found.print = print
     else if (!read) found.refused ??= unknownArgument(flag)
     else {

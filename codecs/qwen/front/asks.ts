@@ -1,3 +1,4 @@
+import { controlErrorText } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type AskOption,
@@ -13,9 +14,7 @@ import {
   narrowestOption,
   object,
   type Part,
-  parse,
   parseObject,
-  type Question,
   quote,
 } from '../../../src/model/index.ts'
 import { ownMember } from '../wire.ts'
@@ -85,17 +84,11 @@ export class FrontAsks {
 function requestOf({ question }: Ask, ext: Ext | undefined): Members | undefined {
   switch (question.kind) {
     case 'approval': {
-      const own = ownMember(ext, 'metadata')
-      const tool = object({
-        id: quote(question.tool),
-        name: quote(question.name),
-        arguments: asJson(question.args),
-      })
-      const metadata = object({
-        reason: quote(question.description),
-        options: `[${question.options.map(optionJson).join(',')}]`,
-      })
-      return { subtype: '"can_use_tool"', tool, metadata: own ?? metadata }
+      const { tool: id, name, args, description: reason } = question
+      const tool = object({ id: quote(id), name: quote(name), arguments: asJson(args) })
+      const options = question.options.map(({ id, kind, scope, label }) => ({ id, kind, scope, label }))
+      const metadata = ownMember(ext, 'metadata') ?? JSON.stringify({ reason, options })
+      return { subtype: '"can_use_tool"', tool, metadata }
     }
     case 'client':
       return { subtype: quote(question.method), payload: question.params }
@@ -104,50 +97,32 @@ function requestOf({ question }: Ask, ext: Ext | undefined): Members | undefined
   }
 }
 
-function optionJson({ id, kind, scope, label }: AskOption): JsonText {
-  return object({
-    id: quote(id),
-    kind: quote(kind),
-    scope: quote(scope),
-    label: quote(label),
-  })
-}
-
 /** Reads the client's `response` to a question. An error, and every behaviour that does not allow, is a refusal. */
 function replyOf({ question }: Ask, response: JsonText): AskReply {
-  const value = parseObject(response)!
-  const error = member(response, 'error')
-  if (value['subtype'] === 'error' || (error !== undefined && error !== 'null')) {
-    const text = isRecord(value['error']) ? value['error']['message'] : value['error']
-    return refusalOf(question, typeof text === 'string' ? text : undefined, error)
+  const { subtype, error } = parseObject(response)!
+  if (subtype === 'error' || error != null) {
+    const text = controlErrorText(error)
+    if (question.kind === 'approval') return approval(question.options, 'deny', undefined, text)
+    const said = isRecord(error) ? member(response, 'error')! : JSON.stringify({ message: text ?? 'Refused.' })
+    return { kind: 'client', error: said }
   }
   const result = member(response, 'result') ?? 'null'
   if (question.kind !== 'approval') {
     return { kind: 'client', result: member(result, 'mcp_response') ?? member(response, 'mcp_response') ?? result }
   }
   const { behavior, message, option } = parseObject(result) ?? {}
-  if (!ALLOWING.has(behavior))
-    return refusalOf(question, typeof message === 'string' ? message : undefined, undefined, option)
+  if (!ALLOWING.has(behavior)) return approval(question.options, 'deny', option, message)
   const edited = member(result, 'updated_arguments')
-  return {
-    kind: 'approval',
-    option: optionOf(question.options, 'allow', option),
-    ...(edited?.startsWith('{') && { edited }),
-    ...(typeof message === 'string' && { message }),
-  }
+  return { ...approval(question.options, 'allow', option, message), ...(edited?.startsWith('{') && { edited }) }
 }
 
-function refusalOf(question: Question, message: string | undefined, error?: JsonText, option?: unknown): AskReply {
-  if (question.kind === 'approval') {
-    const denied = optionOf(question.options, 'deny', option)
-    return { kind: 'approval', option: denied, ...(message !== undefined && { message }) }
-  }
-  const said = isRecord(parse(error ?? '')) ? error! : object({ message: quote(message ?? 'Refused.') })
-  return { kind: 'client', error: said }
-}
-
-/** The option that the client named, if it is of this kind; else the narrowest one of the kind. */
-function optionOf(all: readonly AskOption[], kind: AskOption['kind'], named: unknown): string {
-  const chosen = all.find((option) => option.kind === kind && option.id === named) ?? narrowestOption(all, kind)
-  return chosen?.id ?? kind
+/** The answer to an approval: the option that the client named, if it is of this kind; else the narrowest of the kind. */
+function approval(
+  options: readonly AskOption[],
+  kind: AskOption['kind'],
+  named: unknown,
+  message: unknown,
+): Extract<AskReply, { kind: 'approval' }> {
+  const chosen = options.find((one) => one.kind === kind && one.id === named) ?? narrowestOption(options, kind)
+  return { kind: 'approval', option: chosen?.id ?? kind, ...(typeof message === 'string' && { message }) }
 }

@@ -87,6 +87,11 @@ export class Client {
     }
   }
 
+  /** Writes a line on stderr. */
+  warn(text: string): void {
+    this.ports.warn(`turnpike as qwen: ${text}`)
+  }
+
   #settle(): Formats {
     const { input = this.textInput ? 'text' : 'stream-json', output = this.wished } = this.args
     const format = output ?? (this.transport === 'stdio' ? 'text' : 'stream-json')

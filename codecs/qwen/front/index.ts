@@ -20,6 +20,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { RFC_TYPES } from '../../qwen-code/index.ts'
 import { ControlResponse, Instant } from '../schema.ts'
 import { PROTOCOL } from '../wire.ts'
 import { HELP } from './args.ts'
@@ -27,10 +28,9 @@ import { Client } from './client.ts'
 import { noticeMembers } from './ending.ts'
 import { Instants } from './instant.ts'
 import { Lines, type Place } from './lines.ts'
-import { beyondThis, isTaken, mediaType, placeOf } from './negotiation.ts'
+import { beyondThis, isTaken, isText, placeOf } from './negotiation.ts'
 import { QwenQueue } from './queue.ts'
 import { describe, implicitCommand, type Read, type Request, readChatRequest, readOpenAiBody } from './request.ts'
-import { warn } from './text.ts'
 
 /** The text that `--version` prints. */
 const VERSION = '0.0.0-turnpike'
@@ -38,13 +38,6 @@ const UNSUPPORTED_EXIT = 2
 
 /** The place of a failure that this link finds itself: a line, the errors of controls, or standard error. */
 type FaultKind = 'error' | 'control_errors' | 'unsupported'
-
-const INSTANT: ReadonlySet<unknown> = new Set([
-  'heartbeat_request',
-  'command_hint_request',
-  'command_hint_cancel',
-  'control/cancel',
-])
 
 /**
  * A client of the RFC's command line: on stdio for as long as the process lives, over HTTP for the lines of one body.
@@ -71,13 +64,13 @@ export class QwenFront implements FrontLink {
     this.#queue = new QwenQueue(client)
     this.#instants = new Instants(client)
     if (client.args.input !== undefined) client.textInput = client.args.input === 'text'
-    else if (mediaType(context) === 'text/plain') client.textInput = true
+    else if (isText(context)) client.textInput = true
   }
 
   open(): void {
     const { print, prompt, unsupported, refused } = this.#client.args
     if (refused !== undefined) {
-      warn(this.#ports, refused)
+      this.#client.warn(refused)
       this.#close(1)
     } else if (print) {
       for (const text of print === 'help' ? HELP : [`qwen ${VERSION}`]) this.#ports.send(text)
@@ -154,7 +147,7 @@ export class QwenFront implements FrontLink {
     const { type } = value
     if (beyond !== undefined) this.#refuseVersion(beyond)
     else if (type === 'control_response') this.#controlResponse(line, value)
-    else if (INSTANT.has(type)) this.#instant(line, value)
+    else if (RFC_TYPES.has(type)) this.#instant(line, value)
     else if ('input' in value) this.#enqueue(readChatRequest(line, value))
     else if ('messages' in value) this.#enqueue(readOpenAiBody(line, value))
     else if (type === 'control_request') {
@@ -163,8 +156,8 @@ export class QwenFront implements FrontLink {
   }
 
   #enqueue(read: Read): void {
-    if ('wrong' in read) this.#refuse(read.wrong)
-    else this.#take(read.ok)
+    if (typeof read === 'string') this.#refuse(read)
+    else this.#take(read)
   }
 
   #take(request: Request): void {
@@ -236,7 +229,7 @@ export class QwenFront implements FrontLink {
     const client = this.#client
     if (client.text) {
       client.exitCode = 1
-      warn(this.#ports, reason.message)
+      client.warn(reason.message)
       if (client.transport !== 'stdio') this.#ports.send(reason.message)
     } else if (healthy || this.#faultKind === 'unsupported') {
       this.#lines(this.#place).recoverable(reason, client.at, this.#faultKind)

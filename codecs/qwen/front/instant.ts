@@ -7,7 +7,6 @@ import {
   member,
   object,
   parse,
-  type QueryWhat,
   quote,
 } from '../../../src/model/index.ts'
 import type { Instant } from '../schema.ts'
@@ -17,13 +16,6 @@ import { Lines } from './lines.ts'
 
 type Reply = Extract<LinkEvent, { type: 'command-reply' }>
 
-/** A hint or heartbeat on its way. */
-interface Asked {
-  kind: 'hint' | 'heartbeat'
-  lines: Lines
-  trigger: string
-}
-
 const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
 const NO_HINTS = 'The agent behind this gateway offers no hints.'
@@ -31,7 +23,8 @@ const NO_HINTS = 'The agent behind this gateway offers no hints.'
 /** The requests that are answered with one line at once: hints and heartbeats. */
 export class Instants {
   readonly #client: Client
-  readonly #asked = new Map<Id, Asked>()
+  /** The requests on their way, with the lines of their answers and how those are written. */
+  readonly #asked = new Map<Id, { what: 'hints' | 'health'; lines: Lines; write: (reply: Reply) => void }>()
 
   constructor(client: Client) {
     this.#client = client
@@ -46,20 +39,23 @@ export class Instants {
   hint(request: Instant, session: string, line: JsonText): void {
     const trigger = request.trigger ?? (request.text?.startsWith('@') ? 'at' : 'slash')
     const args = object(['trigger', 'text', 'cursor', 'context'].map((key) => [key, member(line, key)] as const))
-    this.#ask({ kind: 'hint', lines: this.#lines(session, request.prompt_id), trigger }, session, 'hints', args)
+    const lines = this.#lines(session, request.prompt_id)
+    this.#ask('hints', lines, (reply) => writeHints(lines, trigger, reply), { args })
   }
 
   /** Forgets the hints that were asked for under this prompt. */
   cancelHint(session: string, prompt: string | undefined): void {
-    for (const [exchange, { kind, lines }] of this.#asked) {
-      if (kind !== 'hint' || lines.place.session !== session || lines.place.prompt !== prompt) continue
-      this.#asked.delete(exchange)
+    for (const [exchange, { what, lines }] of this.#asked) {
+      if (what === 'hints' && lines.place.session === session && lines.place.prompt === prompt) {
+        this.#asked.delete(exchange)
+      }
     }
   }
 
   /** Asks whether everything is alive. */
   heartbeat(request: Instant, session: string): void {
-    this.#ask({ kind: 'heartbeat', lines: this.#lines(session, request.prompt_id), trigger: '' }, session, 'health')
+    const lines = this.#lines(session, request.prompt_id)
+    this.#ask('health', lines, (reply) => writeBeat(lines, reply))
   }
 
   /** Writes a heartbeat without a request. */
@@ -70,23 +66,20 @@ export class Instants {
   /** Writes the answer; false when the reply is for something else. */
   reply(reply: Reply): boolean {
     const asked = this.#asked.get(reply.exchange)
-    if (!asked) return false
     this.#asked.delete(reply.exchange)
-    if (asked.kind === 'heartbeat') writeBeat(asked.lines, reply)
-    else writeHints(asked.lines, asked.trigger, reply)
-    return true
+    asked?.write(reply)
+    return asked !== undefined
   }
 
   #lines(session: string, prompt: string | null | undefined): Lines {
     return new Lines(this.#client, { session, prompt: prompt ?? undefined })
   }
 
-  #ask(asked: Asked, session: string, what: QueryWhat, args?: JsonText): void {
+  #ask(what: 'hints' | 'health', lines: Lines, write: (reply: Reply) => void, more: { args?: JsonText } = {}): void {
     const { ports } = this.#client
     const exchange = ports.newId()
-    this.#asked.set(exchange, asked)
-    const query = { type: 'query', what, ...(args !== undefined && { args }) } as const
-    ports.command({ exchange, session: { id: session }, ...query }, ANSWER)
+    this.#asked.set(exchange, { what, lines, write })
+    ports.command({ exchange, session: { id: lines.place.session }, type: 'query', what, ...more }, ANSWER)
   }
 }
 

@@ -1,4 +1,4 @@
-import { scalarText } from '../../../src/codec-kit/index.ts'
+import { isLinesType, scalarText } from '../../../src/codec-kit/index.ts'
 import type { FrontContext } from '../../../src/contract/index.ts'
 import { isRecord } from '../../../src/model/index.ts'
 import { NEW_SESSION } from '../wire.ts'
@@ -27,24 +27,14 @@ export function beyondThis(value: Record<string, unknown>, client: Client): stri
   return missing ? `The capabilities of this wire are ${client.abilities.join(', ')}.` : undefined
 }
 
-/** Media types of lines of JSON and of text; a browser's form cannot send the first ones unasked. */
-const MEDIA_TYPES: ReadonlySet<string> = new Set([
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-  'application/x-jsonlines',
-  'application/json',
-  'text/plain',
-])
-
-/** The media type of a request's body; absent is lines of JSON. */
-export function mediaType({ headers }: FrontContext): string {
-  return (headers['content-type'] || 'application/x-ndjson').split(';')[0]!.trim().toLowerCase()
+/** True when a request's body is text. */
+export function isText({ headers }: FrontContext): boolean {
+  return /^\s*text\/plain\s*(;|$)/i.test(headers['content-type'] ?? '')
 }
 
-/** True when a request's body can be read. */
+/** True when a request's body can be read: lines of JSON, which a browser's form cannot send unasked, or text. */
 export function isTaken(context: FrontContext): boolean {
-  return MEDIA_TYPES.has(mediaType(context))
+  return isText(context) || isLinesType(context.headers['content-type'])
 }
 
 /** The session that a line names, and its prompt; undefined for a line without a session, or with a new one. */

@@ -1,6 +1,15 @@
-import { PromptQueue } from '../../../src/codec-kit/index.ts'
+import { nonTextLosses, PromptQueue, type Report, wellFormed } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
-import type { Command, CommandOf, Fault, Id, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type {
+  Command,
+  CommandOf,
+  Fault,
+  Id,
+  LinkEvent,
+  TurnEnd,
+  TurnEvent,
+  TurnView,
+} from '../../../src/model/index.ts'
 import { FrontAsks } from './asks.ts'
 import { ChunksWriter } from './chunks.ts'
 import type { Client } from './client.ts'
@@ -9,7 +18,6 @@ import { writeCancelled } from './ending.ts'
 import { Lines } from './lines.ts'
 import type { Request } from './request.ts'
 import type { CancelRequest, Turn } from './state.ts'
-import { warn, writeText } from './text.ts'
 import { writeCommandDone, writeNeverRun, writeRefusal, writeTurnEvent } from './turn.ts'
 
 /** A request before it runs, with its session and its turn's own id. */
@@ -72,7 +80,7 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
     const active = this.running(exchange)
     if (!active) return
     if (active.lines) writeTurnEvent(active.lines, event, view)
-    else writeText(this.#client.ports, exchange, event, view)
+    else if (event.type === 'turn-end') this.#print(event, exchange, view)
     if (event.type === 'turn-accepted') {
       active.accepted = true
       if (active.cancelAsked) this.#stop(active)
@@ -85,7 +93,7 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
     if (!active) return false
     const text = reason?.message ?? 'The conversation was cleared.'
     if (active.lines) writeCommandDone(active.lines, reason ? 'error' : 'info', text, this.#client.at)
-    else if (reason) warn(this.#client.ports, text)
+    else if (reason) this.#client.warn(text)
     else this.#client.ports.send(text)
     this.#over(false)
     return true
@@ -96,8 +104,17 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
     const active = this.running(exchange)
     if (!active) return
     if (active.lines) writeRefusal(active.lines, reason, healthy, this.#client.at)
-    else warn(this.#client.ports, reason.message)
+    else this.#client.warn(reason.message)
     this.#over(!healthy)
+  }
+
+  /** Writes the end of a turn whose answer is plain text: the text on stdout, a failure on stderr. */
+  #print({ outcome, fault: reason }: TurnEnd, exchange: Id, view: TurnView): void {
+    const { ports } = this.#client
+    const report: Report = (loss) => ports.report(loss, exchange)
+    for (const loss of nonTextLosses(view)) report(loss)
+    if (view.text !== '') ports.send(wellFormed(view.text, report))
+    if (outcome !== 'completed') this.#client.warn(reason?.message ?? `The turn was ${outcome}.`)
   }
 
   #stop({ session, turn }: Active): void {

@@ -11,14 +11,13 @@ import {
   oneLine,
   type Part,
   parseObject,
-  quote,
   rest,
   type TurnOptions,
 } from '../../../src/model/index.ts'
 import { readConversation } from '../messages.ts'
 import { readParts } from '../parts.ts'
 import { ChatRequest, OpenAiBody } from '../schema.ts'
-import { entriesExt } from '../wire.ts'
+import { commandJson, entriesExt } from '../wire.ts'
 
 /** A request for a turn, or for what a command does instead of one. */
 export interface Request {
@@ -39,64 +38,49 @@ export interface Request {
 }
 
 /** A request, or what is wrong with it. */
-export type Read = { ok: Request } | { wrong: string }
+export type Read = Request | string
 
-const CHAT_KEYS: ReadonlySet<string> = new Set([
-  'type',
-  'session_id',
-  'prompt_id',
-  'model',
-  'tool_call_id',
-  'input',
-  'options',
-  'metadata',
-  'protocol_version',
-])
-const INPUT_KEYS: ReadonlySet<string> = new Set(['origin', 'parts', 'command'])
-const OPTION_KEYS: ReadonlySet<string> = new Set(['temperature', 'tool_overrides', 'model'])
-const COMMAND_KEYS: ReadonlySet<string> = new Set(['kind', 'path', 'args'])
+const COMMON = ['session_id', 'prompt_id', 'model', 'metadata', 'protocol_version']
+const CHAT_KEYS: ReadonlySet<string> = new Set([...COMMON, 'type', 'tool_call_id', 'input', 'options'])
 const BODY_KEYS: ReadonlySet<string> = new Set([
-  'session_id',
-  'prompt_id',
-  'model',
+  ...COMMON,
   'messages',
   'temperature',
   'stream',
   'reasoning_effort',
   'tools',
-  'metadata',
-  'protocol_version',
 ])
+const INPUT_KEYS: ReadonlySet<string> = new Set(['origin', 'parts', 'command'])
+const OPTION_KEYS: ReadonlySet<string> = new Set(['temperature', 'tool_overrides', 'model'])
+const COMMAND_KEYS: ReadonlySet<string> = new Set(['kind', 'path', 'args'])
 
 /** Reads a Qwen Chat Request. `line` is its raw text, `value` what that parses to. */
 export function readChatRequest(line: JsonText, value: object): Read {
   const { success, output, issues } = v.safeParse(ChatRequest, value)
-  if (!success) return { wrong: describe(issues[0]) }
+  if (!success) return describe(issues[0])
   const origin = output.input.origin ?? 'user'
   const toolCall = output.tool_call_id || undefined
   if (origin === 'tool_response' && toolCall === undefined) {
-    return { wrong: 'tool_call_id is required with the origin tool_response.' }
+    return 'tool_call_id is required with the origin tool_response.'
   }
   const input = member(line, 'input')!
   const { parts, exact } = readParts(member(input, 'parts'))
   const command = commandOf(output, input, parts)
   const said = command && isBlank(parts) ? [{ type: 'text' as const, text: commandText(command.invocation) }] : parts
   if (!command && origin !== 'tool_response' && said.length === 0) {
-    return { wrong: 'input has neither parts nor a command.' }
+    return 'input has neither parts nor a command.'
   }
   // Members that the parts have no place for are passed along unchanged.
   const whole = !exact || origin === 'system' || rest(input, INPUT_KEYS) !== undefined || !plainCommand(input)
   return {
-    ok: {
-      session: output.session_id || undefined,
-      prompt: output.prompt_id || undefined,
-      input: said,
-      options: chatOptions(output),
-      ...(command && { command }),
-      ...(origin === 'tool_response' && toolCall !== undefined && { toolCall }),
-      standalone: false,
-      ext: chatExt(line, whole ? input : undefined, origin === 'tool_response'),
-    },
+    session: output.session_id || undefined,
+    prompt: output.prompt_id || undefined,
+    input: said,
+    options: chatOptions(output),
+    ...(command && { command }),
+    ...(origin === 'tool_response' && toolCall !== undefined && { toolCall }),
+    standalone: false,
+    ext: chatExt(line, whole ? input : undefined, origin === 'tool_response'),
   }
 }
 
@@ -143,9 +127,7 @@ export function implicitCommand(parts: readonly Part[]): Request['command'] {
 }
 
 function declared(invocation: Invocation): Request['command'] {
-  const path = invocation.path.map(quote).join(',')
-  const json = `{"kind":"${invocation.kind}","path":[${path}],"args":${quote(invocation.args)}}`
-  return { invocation, json }
+  return { invocation, json: commandJson(invocation) }
 }
 
 function plainCommand(input: JsonText): boolean {
@@ -159,24 +141,22 @@ function isBlank(parts: readonly Part[]): boolean {
 /** Reads the body of OpenAI's `/chat/completions`. */
 export function readOpenAiBody(line: JsonText, value: object): Read {
   const { success, output, issues } = v.safeParse(OpenAiBody, value)
-  if (!success) return { wrong: describe(issues[0]) }
+  if (!success) return describe(issues[0])
   const messages = member(line, 'messages')!
   const conversation = readConversation(messages)
-  if (!conversation) return { wrong: 'The last of messages must be one of the user or of a tool, with content.' }
+  if (!conversation) return 'The last of messages must be one of the user or of a tool, with content.'
   const { systemPrompt, history, input, exact } = conversation
   const command = history.length === 0 ? implicitCommand(input) : undefined
   return {
-    ok: {
-      session: output.session_id || undefined,
-      prompt: output.prompt_id || undefined,
-      input,
-      options: { ...bodyOptions(output, line), ...(systemPrompt !== undefined && { systemPrompt }) },
-      ...(command && { command }),
-      ...(history.length > 0 && { history }),
-      ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
-      standalone: true,
-      ext: entriesExt({ messages: exact ? undefined : messages }, members(rest(line, BODY_KEYS) ?? '{}')),
-    },
+    session: output.session_id || undefined,
+    prompt: output.prompt_id || undefined,
+    input,
+    options: { ...bodyOptions(output, line), ...(systemPrompt !== undefined && { systemPrompt }) },
+    ...(command && { command }),
+    ...(history.length > 0 && { history }),
+    ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
+    standalone: true,
+    ext: entriesExt({ messages: exact ? undefined : messages }, members(rest(line, BODY_KEYS) ?? '{}')),
   }
 }
 

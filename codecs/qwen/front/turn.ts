@@ -163,7 +163,5 @@ function writeNotice(turn: Turn, event: EventOf<'notice'>, view: TurnView): void
   if (event.code === 'empty-answer') return
   if (ownMember(event.ext, 'result') === undefined) writeBefore(turn, view)
   else turn.answer.before(view)
-  if (!writeVerbatimResult(turn, event.ext)) {
-    turn.lines.write('x-qwen-session-event', noticeMembers(event), event.ext)
-  }
+  if (!writeVerbatimResult(turn, event.ext)) turn.lines.write('x-qwen-session-event', noticeMembers(event), event.ext)
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { dialect as rfc } from '../../../codecs/qwen/dialect.ts'
-import { dialect } from '../../../codecs/qwen-code/dialect.ts'
+import { codec } from '../../../codecs/qwen/index.ts'
+import { dialect } from '../../../codecs/qwen-code/index.ts'
 import type { BackContext } from '../../../src/contract/index.ts'
+
+const rfc = codec.dialects['rfc']!
 
 const contextOf = (args?: string[]): BackContext<never> => ({
   options: undefined as never,

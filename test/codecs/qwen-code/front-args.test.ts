@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { dialect } from '../../../codecs/qwen-code/dialect.ts'
 import { COMMANDS, HOLLOW, SWITCHES, VALUES } from '../../../codecs/qwen-code/front/flags.ts'
+import { dialect } from '../../../codecs/qwen-code/index.ts'
 import { driveFront } from '../../kit/drive.ts'
 import { codec, control, SESSION, STREAM, say, settled } from './kit.ts'
 

@@ -1,8 +1,7 @@
 /** The dialect on its own, and lines as its programs write them. */
 
-import { optionKeys, optionsSchema } from '../../../codecs/qwen/options.ts'
-import { dialect } from '../../../codecs/qwen-code/dialect.ts'
-import { errors } from '../../../codecs/qwen-code/errors.ts'
+import { options } from '../../../codecs/qwen/options.ts'
+import { dialect, errors } from '../../../codecs/qwen-code/index.ts'
 import type { AnyCodec } from '../../../src/contract/index.ts'
 import type { AgentEvent, Fault, TurnEvent } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, type FrontDrive } from '../../kit/drive.ts'
@@ -12,7 +11,7 @@ export const codec: AnyCodec = {
   dialects: { code: dialect },
   errors,
   endpoints: [],
-  options: { schema: optionsSchema, keys: optionKeys },
+  options,
 }
 
 export const STREAM = ['--input-format', 'stream-json', '--output-format', 'stream-json']

@@ -1,8 +1,7 @@
 /** Helpers of this dialect's tests. */
 
-import { dialect } from '../../../codecs/qwen/dialect.ts'
-import { type Options, optionKeys, optionsSchema } from '../../../codecs/qwen/options.ts'
-import { errors } from '../../../codecs/qwen-code/errors.ts'
+import { codec as qwen } from '../../../codecs/qwen/index.ts'
+import type { Options } from '../../../codecs/qwen/options.ts'
 import { type CallEnd, type Codec, type FrontContext, frameText } from '../../../src/contract/index.ts'
 import type { AgentEvent, EventOf, TurnEvent } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, type FrontDrive } from '../../kit/drive.ts'
@@ -10,13 +9,7 @@ import { type BackDrive, driveBack, driveFront, type FrontDrive } from '../../ki
 export type Line = Record<string, unknown>
 
 /** The dialect alone, as a codec. */
-export const codec: Codec<Options> = {
-  name: 'qwen',
-  dialects: { rfc: dialect },
-  errors,
-  endpoints: [{ method: 'POST', path: '/v1/qwen', input: 'ndjson' }],
-  options: { schema: optionsSchema, keys: optionKeys },
-}
+export const codec: Codec<Options> = { ...qwen, dialects: { rfc: qwen.dialects['rfc']! } }
 
 export const JSON_ARGS = ['--input-format', 'stream-json', '--output-format', 'stream-json']
 export const CHUNK_ARGS = ['--input-format', 'stream-json', '--output-format', 'stream-chunk-json']

@@ -1,17 +1,18 @@
-import { isUncounted, type Report, readCounts } from '../../../src/codec-kit/index.ts'
-import { addUsage, type Usage } from '../../../src/model/index.ts'
+import { isUncounted, type Report, readCounts } from '../../src/codec-kit/index.ts'
+import { addUsage, type Usage } from '../../src/model/index.ts'
 
-const NAMES = {
+/** The names of counts on this wire, in its order. */
+export const COUNTS = {
   input: 'input_tokens',
   output: 'output_tokens',
   cacheRead: 'cache_read_input_tokens',
   total: 'total_tokens',
 } as const
-const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
+const KEYS = Object.keys(COUNTS) as (keyof typeof COUNTS)[]
 
 /** The tokens of a message or result; undefined when all are zero, which is how the CLI says that it does not know. */
 export function usageOf(fields: unknown, report: Report): Usage | undefined {
-  const usage = readCounts(fields, NAMES, report)
+  const usage = readCounts(fields, COUNTS, report)
   return isUncounted(usage) ? undefined : usage
 }
 
