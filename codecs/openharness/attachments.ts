@@ -83,3 +83,12 @@ export function attachmentJson(part: BlobPart): JsonText {
     size_bytes: bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? String(bytes) : undefined,
   })
 }
+
+/** The references to bytes among parts. `lost` gets what is neither one nor text. */
+export function references(parts: readonly Part[], lost: (part: Part) => void): JsonText[] {
+  return parts.flatMap((part) => {
+    if (isReference(part)) return attachmentJson(part)
+    if (part.type !== 'text') lost(part)
+    return []
+  })
+}

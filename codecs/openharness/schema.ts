@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf, record as looseRecord } from '../../src/codec-kit/index.ts'
+import { keysOf, record as looseRecord, wireId } from '../../src/codec-kit/index.ts'
 import {
   EXECUTORS,
   ITEMS,
@@ -17,6 +17,7 @@ function record<const E extends v.ObjectEntries>(entries: E) {
 }
 
 const string = v.string('must be a string.')
+const maybeString = v.optional(string)
 const id = v.pipe(string, v.minLength(1, 'must not be empty.'))
 const anyObject = v.custom<Record<string, unknown>>(isRecord, 'must be an object.')
 const count = v.pipe(
@@ -27,42 +28,36 @@ const count = v.pipe(
 
 /** A reference to bytes (section 9.1). */
 export const attachment = record({
-  ref_id: v.optional(string),
-  uri: v.optional(string),
-  asset_id: v.optional(string),
-  mime_type: v.optional(string),
-  filename: v.optional(string),
+  ref_id: maybeString,
+  uri: maybeString,
+  asset_id: maybeString,
+  mime_type: maybeString,
+  filename: maybeString,
   size_bytes: v.optional(count),
 })
 
 /** `request.context.continuation` (section 9.2). */
-const continuation = record({
-  run_id: v.optional(string),
-  sop_id: v.optional(string),
-  continuation_token: v.optional(string),
-})
+const continuation = record({ run_id: maybeString, sop_id: maybeString, continuation_token: maybeString })
 
 const context = record({
-  session_id: v.optional(string),
-  conversation_id: v.optional(string),
+  session_id: maybeString,
+  conversation_id: maybeString,
   user_intent: v.optional(
     v.custom<string | Record<string, unknown>>(
       (value) => typeof value === 'string' || isRecord(value),
       'must be a string or an object.',
     ),
   ),
-  task_hint: v.optional(
-    record({ sop_id: v.optional(string), plugin_id: v.optional(string), business_key: v.optional(string) }),
-  ),
+  task_hint: v.optional(record({ sop_id: maybeString, plugin_id: maybeString, business_key: maybeString })),
   continuation: v.optional(continuation),
   environment_state: v.optional(anyObject),
   attachments: v.nullish(v.array(attachment, 'must be an array.')),
   shell: v.optional(
     record({
       shell_kind: v.optional(id),
-      shell_version: v.optional(string),
-      locale: v.optional(string),
-      timezone: v.optional(string),
+      shell_version: maybeString,
+      locale: maybeString,
+      timezone: maybeString,
     }),
   ),
   extensions: v.optional(anyObject),
@@ -74,9 +69,7 @@ export const requestMessage = v.looseObject({
   correlation_id: v.optional(id),
   capabilities: v.nullish(anyObject),
   request: record({
-    auth: v.optional(
-      record({ tenant_id: v.optional(string), credential_ref: v.optional(string), session_id: v.optional(string) }),
-    ),
+    auth: v.optional(record({ tenant_id: maybeString, credential_ref: maybeString, session_id: maybeString })),
     context: v.nullish(context),
     extensions: v.optional(anyObject),
   }),
@@ -159,47 +152,30 @@ const streamPart = v.variant('type', [
 ])
 export type StreamPart = v.InferOutput<typeof streamPart>
 
-const lane = v.optional(v.string())
-/** An id as engines give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
-const wireId = v.pipe(
-  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
-  v.transform((given) => (given === null ? '' : String(given))),
-)
+const text = v.optional(v.string())
+const lane = text
 const status = v.picklist(TOOL_STATUSES)
 const executor = v.picklist(EXECUTORS)
 const parts = v.optional(v.array(streamPart), [])
 
 /** Payloads of the streaming profile's events, by event name (text deltas have a hand-written guard). */
 export const streamEvents = {
-  message_start: v.looseObject({
+  message_start: v.object({
     message: wireId,
     role: v.picklist(ROLES),
     phase: v.optional(v.picklist(['commentary', 'final'])),
     lane,
   }),
-  message_end: v.looseObject({
-    message: wireId,
-    text: v.optional(v.string()),
-    attachments: v.optional(v.array(attachment)),
-    lane,
-  }),
-  message_retract: v.looseObject({ message: wireId, keep_text: v.boolean(), lane }),
-  tool_start: v.looseObject({
-    tool: wireId,
-    message: v.optional(v.string()),
-    name: v.string(),
-    kind: v.optional(v.string()),
-    title: v.optional(v.string()),
-    executor,
-    lane,
-  }),
-  tool_args_delta: v.looseObject({ tool: wireId, text: v.string(), lane }),
-  tool_call: v.looseObject({ tool: wireId, name: v.string(), executor, lane }),
-  tool_progress: v.looseObject({ tool: wireId, parts, lane }),
-  tool_end: v.looseObject({ tool: wireId, status, parts, lane }),
-  directive,
+  message_end: v.object({ message: wireId, text, attachments: v.optional(v.array(attachment)), lane }),
+  message_retract: v.object({ message: wireId, keep_text: v.boolean(), lane }),
+  tool_start: v.object({ tool: wireId, message: text, name: v.string(), kind: text, title: text, executor, lane }),
+  tool_args_delta: v.object({ tool: wireId, text: v.string(), lane }),
+  tool_call: v.object({ tool: wireId, name: v.string(), executor, lane }),
+  tool_progress: v.object({ tool: wireId, parts, lane }),
+  tool_end: v.object({ tool: wireId, status, parts, lane }),
+  directive: v.object(directive.entries),
   usage: v.looseObject({ scope: v.picklist(['call', 'turn', 'session']), lane }),
-  notice: v.looseObject({
+  notice: v.object({
     severity: v.picklist(['info', 'warning', 'error']),
     code: v.string(),
     text: v.string(),

@@ -10,9 +10,9 @@ import {
   isRecord,
   type JsonText,
   type Members,
-  object,
   type Part,
   parseObject,
+  rest,
 } from '../../../src/model/index.ts'
 import { heldByPart, partOf } from '../attachments.ts'
 import { codeOfStatus, faultOfError } from '../errors.ts'
@@ -24,17 +24,7 @@ import {
   type TurnExtension,
   turnExtension,
 } from '../schema.ts'
-import {
-  at,
-  ENVELOPE,
-  entriesExt,
-  otherMembers,
-  RESPONSE,
-  STREAMING,
-  TURN_EXTENSION,
-  unlessEmpty,
-  versionLine,
-} from '../wire.ts'
+import { at, ENVELOPE, entriesExt, otherMembers, RESPONSE, STREAMING, TURN_EXTENSION, versionLine } from '../wire.ts'
 
 type Approval = Extract<Ask['question'], { kind: 'approval' }>
 
@@ -163,9 +153,9 @@ const HOP = new Set([STREAMING])
  * it back. Our own ids, versions and latency take the place of the engine's.
  */
 export function answerExt({ json, response }: EngineAnswer, keepList: boolean): Ext | undefined {
-  const extensions = entriesExt(otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
+  const extensions = rest(at(response, 'extensions') ?? '', new Set([TURN_EXTENSION]))
   const inner = entriesExt(
-    { action_directives: keepList ? at(response, 'action_directives') : undefined, extensions: extensions?.json },
+    { action_directives: keepList ? at(response, 'action_directives') : undefined, extensions },
     otherMembers(response, RESPONSE),
   )
   return entriesExt(capabilityMembers(json), { response: inner?.json }, otherMembers(json, ENVELOPE))
@@ -180,7 +170,7 @@ export function capabilityExt(json: JsonText): Ext | undefined {
 function capabilityMembers(json: JsonText): Members {
   const denials = at(json, 'capability_denials') ?? ''
   return {
-    supported_capabilities: unlessEmpty(object(otherMembers(at(json, 'supported_capabilities'), HOP))),
+    supported_capabilities: rest(at(json, 'supported_capabilities') ?? '', HOP),
     capability_denials: elements(denials).length === 0 ? undefined : denials,
   }
 }

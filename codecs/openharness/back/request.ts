@@ -10,7 +10,7 @@ import {
   type TurnStart,
   textOf,
 } from '../../../src/model/index.ts'
-import { attachmentJson, isReference } from '../attachments.ts'
+import { references } from '../attachments.ts'
 import type { Options } from '../options.ts'
 import { APPROVAL_EXTENSION, at, oneLine, otherMembers, ownExt, STREAMING, unlessEmpty, VERSION } from '../wire.ts'
 
@@ -139,12 +139,8 @@ function environmentOf({ environment }: Start): JsonText | undefined {
 }
 
 function attachmentsOf({ input }: Start, report: Report): JsonText | undefined {
-  const references: JsonText[] = []
-  for (const part of input) {
-    if (isReference(part)) references.push(attachmentJson(part))
-    else if (part.type !== 'text') report(dropped(`part.${part.type}`, undefined, 'policy'))
-  }
-  return references.length === 0 ? undefined : `[${references.join(',')}]`
+  const attachments = references(input, ({ type }) => report(dropped(`part.${type}`, undefined, 'policy')))
+  return attachments.length === 0 ? undefined : `[${attachments.join(',')}]`
 }
 
 function shellOf({ start, options }: RequestParts, context: JsonText | undefined): JsonText {

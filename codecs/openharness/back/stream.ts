@@ -20,70 +20,66 @@ import { at, PROTOCOL } from '../wire.ts'
 
 type Events = typeof streamEvents
 type EventName = keyof Events
+type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
+
+/** The members of payloads that say what an event is about. */
+interface Payload {
+  [other: string]: unknown
+  message?: string | undefined
+  tool?: string | undefined
+  lane?: string | undefined
+}
+
+/** The event of a payload, which is `data` as it came; `id` is the gateway's id of its message or call. */
 type Handlers = {
-  readonly [N in EventName]: (payload: v.InferOutput<Events[N]>, data: string, reader: StreamReader) => void
+  readonly [N in EventName]: (
+    payload: v.InferOutput<Events[N]>,
+    id: Id,
+    data: string,
+    reader: StreamReader,
+  ) => Body | undefined
 }
 
 const HANDLERS: Handlers = {
-  message_start: ({ message, role, phase, lane }, _data, reader) => {
-    const id = reader.newMessage(message)
-    reader.emit({ type: 'message-start', message: id, role, ...(phase && { phase }) }, lane)
-  },
-  message_end: ({ message, text, attachments, lane }, _data, reader) => {
-    const id = reader.message(message)
-    if (id === undefined) return reader.unparsed('message_end')
-    const parts: Part[] = (attachments ?? []).flatMap((attachment) => partOf(attachment) ?? [])
+  message_start: ({ role, phase }, message) => ({ type: 'message-start', message, role, ...(phase && { phase }) }),
+  message_end: ({ text, attachments = [] }, message, _data, reader) => {
+    const parts: Part[] = attachments.flatMap((attachment) => partOf(attachment) ?? [])
     if (text !== undefined) parts.unshift({ type: 'text', text })
     if (text !== undefined) reader.text = true
-    reader.emit({ type: 'message-end', message: id, ...(parts.length > 0 && { parts }) }, lane)
+    return { type: 'message-end', message, ...(parts.length > 0 && { parts }) }
   },
-  message_retract: ({ message, keep_text, lane }, _data, reader) => {
-    const id = reader.message(message)
-    if (id === undefined) reader.unparsed('message_retract')
-    else reader.emit({ type: 'message-retract', message: id, keepText: keep_text }, lane)
-  },
-  tool_start: ({ tool, message, name, kind, title, executor, lane }, _data, reader) => {
+  message_retract: ({ keep_text: keepText }, message) => ({ type: 'message-retract', message, keepText }),
+  tool_start: ({ message, name, kind, title, executor }, tool, _data, reader) => {
     const of = message === undefined ? undefined : reader.message(message)
-    const more = {
-      ...(of && { message: of }),
-      ...(kind !== undefined && { kind }),
-      ...(title !== undefined && { title }),
-    }
-    reader.emit({ type: 'tool-start', tool: reader.tools.start(tool), name, executor, ...more }, lane)
+    const about = { ...(kind !== undefined && { kind }), ...(title !== undefined && { title }) }
+    return { type: 'tool-start', tool, name, executor, ...(of && { message: of }), ...about }
   },
-  tool_args_delta: ({ tool, text, lane }, _data, reader) => {
-    const id = reader.tools.drafting(tool)
-    if (id === undefined) reader.unparsed('tool_args_delta')
-    else reader.emit({ type: 'tool-args-delta', tool: id, text }, lane)
+  tool_args_delta: ({ text }, tool) => ({ type: 'tool-args-delta', tool, text }),
+  tool_call: ({ name, executor }, tool, data) => {
+    return { type: 'tool-call', tool, name, args: at(data, 'args') ?? '{}', executor }
   },
-  tool_call: ({ tool, name, executor, lane }, data, reader) => {
-    const id = reader.tools.call(tool)
-    reader.emit({ type: 'tool-call', tool: id, name, args: at(data, 'args') ?? '{}', executor }, lane)
-  },
-  tool_progress: ({ tool, parts, lane }, data, reader) => {
-    const id = reader.tools.running(tool)
-    if (id === undefined) reader.unparsed('tool_progress')
-    else reader.emit({ type: 'tool-progress', tool: id, parts: partsOf(parts, data) }, lane)
-  },
-  tool_end: ({ tool, status, parts, lane }, data, reader) => {
-    const id = reader.tools.end(tool)
-    if (id === undefined) reader.unparsed('tool_end')
-    else reader.emit({ type: 'tool-end', tool: id, status, parts: partsOf(parts, data) }, lane)
-  },
-  directive: ({ action_type }, data, reader) => {
+  tool_progress: ({ parts }, tool, data) => ({ type: 'tool-progress', tool, parts: partsOf(parts, data) }),
+  tool_end: ({ status, parts }, tool, data) => ({ type: 'tool-end', tool, status, parts: partsOf(parts, data) }),
+  directive: ({ action_type: action }, _id, data, reader) => {
     reader.directives = true
-    reader.emit({ type: 'directive', action: action_type, json: data }, undefined)
+    return { type: 'directive', action, json: data }
   },
-  usage: (payload, _data, reader) => {
-    const { scope, lane } = payload
+  usage: (payload, _id, _data, reader) => {
+    const { scope } = payload
     const counted = usageOf(payload, (loss) => reader.report(loss))
-    if (!counted) return
-    if (scope === 'turn') reader.usage = true
-    reader.emit({ type: 'usage', scope, ...counted }, lane)
+    if (counted && scope === 'turn') reader.usage = true
+    return counted && { type: 'usage', scope, ...counted }
   },
-  notice: ({ severity, code, text, lane }, _data, reader) => {
-    reader.emit({ type: 'notice', severity, code, text }, lane)
-  },
+  notice: ({ severity, code, text }) => ({ type: 'notice', severity, code, text }),
+}
+
+/** The call that an event is about. */
+const CALLS: Partial<Record<EventName, 'start' | 'drafting' | 'call' | 'running' | 'end'>> = {
+  tool_start: 'start',
+  tool_args_delta: 'drafting',
+  tool_call: 'call',
+  tool_progress: 'running',
+  tool_end: 'end',
 }
 
 function partsOf(parts: readonly StreamPart[], data: string): Part[] {
@@ -110,8 +106,6 @@ function partFrom(part: StreamPart, raw: JsonText): Part | undefined {
 
 /** The payload of a delta as it is nearly always written. */
 const PLAIN_DELTA = messagePattern('{"message":*,"text":*}')
-
-type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
 
 /** The gateway's ids of messages and tools by the wire's own: a message continues in the call after an approval. */
 export interface StreamIds {
@@ -158,23 +152,6 @@ export class StreamReader {
     this.#ports.emit(event)
   }
 
-  /** The tool calls of the turn. */
-  get tools(): ToolCalls {
-    return this.#ids.tool
-  }
-
-  /** An id of the gateway. */
-  newId(): Id {
-    return this.#ports.newId()
-  }
-
-  /** The gateway's id of a new message on the wire. */
-  newMessage(wire: string): Id {
-    const id = this.newId()
-    this.#ids.message.set(wire, id)
-    return id
-  }
-
   /** The gateway's id of the message that the wire named last by this. */
   message(wire: string): Id | undefined {
     return this.#ids.message.get(wire)
@@ -217,11 +194,23 @@ export class StreamReader {
 
   #known(name: EventName, data: string): void {
     const read = v.safeParse(streamEvents[name], parseObject(data))
-    if (!read.success) {
+    const payload: Payload | undefined = read.success ? read.output : undefined
+    const id = payload && this.#idOf(name, payload)
+    if (id === undefined) {
       this.unparsed(name)
       return
     }
-    const handle = HANDLERS[name] as (payload: unknown, data: string, reader: StreamReader) => void
-    handle(read.output, data, this)
+    const handle = HANDLERS[name] as (payload: unknown, id: Id, data: string, reader: StreamReader) => Body | undefined
+    const body = handle(payload, id, data, this)
+    if (body) this.emit(body, payload!.lane)
+  }
+
+  /** The gateway's id of the message or the call that an event is about; empty for one that is about neither. */
+  #idOf(name: EventName, { message, tool }: Payload): Id | undefined {
+    const call = CALLS[name]
+    if (call) return this.#ids.tool[call](tool!)
+    if (!name.startsWith('message_')) return ''
+    if (name === 'message_start') this.#ids.message.set(message!, this.#ports.newId())
+    return this.message(message!)
   }
 }

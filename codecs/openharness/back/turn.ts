@@ -189,9 +189,7 @@ export class EngineTurn implements CallTurn {
     this.#call = undefined
     this.#asks.clear()
     const odd = answer !== undefined && !isPlainList(answer)
-    if (odd && this.#calls > 1) {
-      this.#out.report(weakened('directive', 'action_directives', 'too-narrow'))
-    }
+    if (odd && this.#calls > 1) this.#out.report(weakened('directive', 'action_directives', 'too-narrow'))
     const ext = answer && answerExt(answer, odd && this.#calls === 1)
     this.#out.emit({ type: 'turn-end', ...end }, ext)
   }

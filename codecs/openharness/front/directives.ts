@@ -13,7 +13,7 @@ import {
   quote,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { attachmentJson, isReference } from '../attachments.ts'
+import { references } from '../attachments.ts'
 import { directiveMembers } from '../schema.ts'
 import { at, markContinuation } from '../wire.ts'
 
@@ -70,14 +70,9 @@ export function shownDirectives(view: TurnView, own: JsonText | undefined, repor
 
 /** References to the bytes of a message; what can be no reference is reported, unless events of its own show it. */
 export function partReferences(parts: readonly Part[], view: TurnView, report: Report): JsonText[] {
-  const references: JsonText[] = []
-  for (const part of parts) {
-    if (isReference(part)) references.push(attachmentJson(part))
-    else if (part.type !== 'text' && part.type !== 'reasoning' && !isToldTool(part, view)) {
-      report(dropped(`part.${part.type}`))
-    }
-  }
-  return references
+  return references(parts, (part) => {
+    if (part.type !== 'reasoning' && !isToldTool(part, view)) report(dropped(`part.${part.type}`))
+  })
 }
 
 function isToldTool(part: Part, view: TurnView): boolean {
@@ -91,17 +86,15 @@ export function approvalDirective(
 ): JsonText | undefined {
   const { question } = ask
   if (question.kind !== 'approval') return undefined
-  const options = question.options.map(({ id, kind, scope, label }) => JSON.stringify({ id, kind, scope, label }))
+  const options = question.options.map(({ id, kind, scope, label }) => ({ id, kind, scope, label }))
+  const token = markContinuation(parked.continuation)
   const payload = object({
     approval_id: quote(ask.ask),
     message: quote(question.description ?? `${question.name} needs your approval.`),
     tool: quote(question.name),
     args: asJson(question.args),
-    options: `[${options.join(',')}]`,
-    continuation: object({
-      run_id: quote(parked.turn),
-      continuation_token: quote(markContinuation(parked.continuation)),
-    }),
+    options: JSON.stringify(options),
+    continuation: JSON.stringify({ run_id: parked.turn, continuation_token: token }),
   })
   return object({
     action_type: '"request_approval"',

@@ -1,4 +1,4 @@
-import { isDropped, type Report } from '../../../src/codec-kit/index.ts'
+import { dropped, isDropped, type Report } from '../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type JsonText,
@@ -65,18 +65,21 @@ export function envelope(parts: AnswerParts): string {
 }
 
 /** Reports the items that only the streaming profile shows as losses of a whole answer. */
-export function reportUnshown(view: TurnView, report: Report): void {
-  const reasoned = view.messages.filter((message) => message.reasoning !== '').length
-  if (reasoned > 0) report({ kind: 'dropped', item: 'reasoning-delta', why: 'no-place', count: reasoned })
-  // Nested text is reported by the engine, as of every answer in one piece.
-  const nested = view.messages.filter(({ lane, text }) => lane !== undefined && text === '').length
-  if (nested > 0) report({ kind: 'dropped', item: 'message-end', field: 'lane', why: 'no-place', count: nested })
-  for (const field of ['kind', 'title'] as const) {
-    const count = view.tools.filter((tool) => tool[field] !== undefined).length
-    if (count > 0) report({ kind: 'dropped', item: `tool.${field}`, why: 'no-place', count })
+export function reportUnshown({ messages, tools }: TurnView, report: Report): void {
+  const lost = (loss: Loss, all: readonly unknown[]): void => {
+    if (all.length > 0) report({ ...loss, count: all.length })
   }
-  const tools = view.tools.filter((tool) => !isDropped(tool)).length
-  if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })
+  const thoughts = messages.filter(({ reasoning }) => reasoning !== '')
+  lost(dropped('reasoning-delta'), thoughts)
+  // Nested text is reported by the engine, as of every answer in one piece.
+  const nested = messages.filter(({ lane, text }) => lane !== undefined && text === '')
+  lost(dropped('message-end', 'lane'), nested)
+  for (const field of ['kind', 'title'] as const) {
+    const named = tools.filter((tool) => tool[field] !== undefined)
+    lost(dropped(`tool.${field}`), named)
+  }
+  const called = tools.filter((tool) => !isDropped(tool))
+  lost(dropped('tool-call'), called)
 }
 
 /** The gateway's extension of an answer: its turn, cost and losses. */
@@ -86,9 +89,7 @@ export function turnJson(
   end: TurnEnd | undefined,
   replayed: boolean,
 ): JsonText {
-  const notices = view.notices.map(({ severity, code, text: said, lane }) =>
-    JSON.stringify({ severity, code, text: said, lane }),
-  )
+  const notices = view.notices.map(({ severity, code, text, lane }) => ({ severity, code, text, lane }))
   return object({
     turn: quote(view.turn),
     session: quote(view.session),
@@ -98,7 +99,7 @@ export function turnJson(
     summary: quote(end?.summary),
     continuation: end?.continuation === undefined ? undefined : object({ continuation_token: quote(end.continuation) }),
     usage: view.usage && usageJson(view.usage, view.usageEstimated),
-    notices: notices.length === 0 ? undefined : `[${notices.join(',')}]`,
-    loss: losses.length === 0 ? undefined : `[${losses.map((loss) => JSON.stringify(loss)).join(',')}]`,
+    notices: notices.length === 0 ? undefined : JSON.stringify(notices),
+    loss: losses.length === 0 ? undefined : JSON.stringify(losses),
   })
 }

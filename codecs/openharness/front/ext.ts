@@ -1,5 +1,4 @@
-import type { Ext, JsonText } from '../../../src/model/index.ts'
-import { object } from '../../../src/model/index.ts'
+import { type Ext, object, rest } from '../../../src/model/index.ts'
 import { heldByPart } from '../attachments.ts'
 import { KNOWN, type RequestMessage } from '../schema.ts'
 import { APPROVAL_EXTENSION, at, entriesExt, otherMembers, unlessEmpty } from '../wire.ts'
@@ -28,8 +27,8 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
       task_hint: unlessEmpty(at(raw, 'task_hint')),
       continuation: answered ? undefined : unlessEmpty(at(raw, 'continuation')),
       attachments: attachments.every(heldByPart) ? undefined : at(raw, 'attachments'),
-      shell: without(at(raw, 'shell'), LOCALE),
-      extensions: without(at(raw, 'extensions'), answered ? APPROVAL : new Set()),
+      shell: rest(at(raw, 'shell') ?? '', LOCALE),
+      extensions: rest(at(raw, 'extensions') ?? '', answered ? APPROVAL : new Set()),
     },
     otherMembers(raw, KNOWN.context),
   )
@@ -46,8 +45,4 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
     },
     otherMembers(body, KNOWN.top),
   )
-}
-
-function without(json: JsonText | undefined, keys: ReadonlySet<string>): JsonText | undefined {
-  return unlessEmpty(object(otherMembers(json, keys)))
 }

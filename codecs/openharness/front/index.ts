@@ -3,7 +3,6 @@ import {
   type Answer,
   type Frame,
   type FrontContext,
-  type FrontHalf,
   type FrontLink,
   type FrontPorts,
   frameText,
@@ -19,7 +18,6 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { frontCapabilities } from '../capabilities.ts'
 import { invalidRequest } from '../errors.ts'
 import { idHeaders, ownExt, PROTOCOL, STREAMING } from '../wire.ts'
 import { capabilityMembers } from './capabilities.ts'
@@ -29,13 +27,7 @@ import { headerIds, type Ids, readRequest, type ShellRequest } from './request.t
 import { StreamWriter } from './stream.ts'
 
 /** The side of a shell: one envelope in, one out, or the streaming profile in between. */
-export const front: FrontHalf = {
-  capabilities: frontCapabilities,
-  env: [],
-  open: (context, ports) => new OpenHarnessFront(context, ports),
-}
-
-class OpenHarnessFront implements FrontLink {
+export class OpenHarnessFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   /** True once a request came or an answer was written: the end of the input then needs no answer. */
@@ -60,12 +52,8 @@ class OpenHarnessFront implements FrontLink {
     if (this.#taken) return
     this.#taken = true
     if (!isJsonType(this.#context.headers['content-type'])) {
-      this.#ports.fault(
-        invalidRequest('The body must be JSON; send it as Content-Type: application/json.'),
-        'ends',
-        undefined,
-        415,
-      )
+      const text = 'The body must be JSON; send it as Content-Type: application/json.'
+      this.#ports.fault(invalidRequest(text), 'ends', undefined, 415)
       return
     }
     const read = readRequest(frameText(frame), this.#context)
@@ -126,9 +114,8 @@ class OpenHarnessFront implements FrontLink {
       const turn = this.#ports.newId()
       this.#ports.command({ ...common, type: 'turn-start', turn, task: 'prompt', ...rest, options }, answer)
     }
-    if (request.droppedAuth === 0) return
-    const loss: Loss = { kind: 'dropped', item: 'ext', field: 'auth', why: 'policy', count: request.droppedAuth }
-    this.#ports.report(loss, exchange)
+    const count = request.droppedAuth
+    if (count > 0) this.#ports.report({ ...dropped('ext', 'auth', 'policy'), count }, exchange)
   }
 
   /** A turn's last word: the whole answer. Failures that come before anything was streamed are plain error bodies. */
@@ -164,13 +151,8 @@ class OpenHarnessFront implements FrontLink {
   }
 
   #answer(parts: Omit<AnswerParts, 'ids' | 'capabilities'>): void {
-    const capabilities = capabilityMembers({
-      asked: this.#asked,
-      http: this.#http,
-      denied: this.#denied,
-      own: parts.own,
-    })
-    const json = envelope({ ...parts, ids: this.#ids, capabilities })
+    const about = { asked: this.#asked, http: this.#http, denied: this.#denied, own: parts.own }
+    const json = envelope({ ...parts, ids: this.#ids, capabilities: capabilityMembers(about) })
     const asBody = !this.#stream || (parts.fault !== undefined && !this.#stream.opened)
     this.#ports.send(asBody ? json : { event: 'response', data: json })
     if (parts.fault && this.#context.transport === 'stdio') this.#ports.close(1)

@@ -165,12 +165,8 @@ function understand(body: string, message: RequestMessage, context: Context, ids
 }
 
 function inputOf(intent: string, context: Context): Part[] {
-  const input: Part[] = intent === '' ? [] : [{ type: 'text', text: intent }]
-  for (const attachment of context.attachments ?? []) {
-    const part = partOf(attachment)
-    if (part) input.push(part)
-  }
-  return input
+  const files = (context.attachments ?? []).flatMap((attachment) => partOf(attachment) ?? [])
+  return intent === '' ? files : [{ type: 'text', text: intent }, ...files]
 }
 
 /** Section 8: what has no tier may hold anything private; a tier that is not in the list counts as the strictest. */
