@@ -60,23 +60,23 @@ export function violation(problem: string, status: number, code: ErrorCode = 'pr
 const noEnvelope = (problem: string, status: number): Fault => violation(problem, status, codeOfStatus(status))
 
 /** Reads an engine's answer strictly: version line, response, status, and a type for every directive. */
-export function readAnswer(json: string, status: number): EngineAnswer | { broken: Fault } {
+export function readAnswer(json: string, status: number): EngineAnswer | Fault {
   const message = parseObject(json)
   if (!message) {
     const problem = json.trim() === '' ? 'is empty' : 'is not a JSON object, or is cut short'
-    return { broken: noEnvelope(problem, status) }
+    return noEnvelope(problem, status)
   }
-  if (message['response'] === undefined) return { broken: noEnvelope('has no response', status) }
+  if (message['response'] === undefined) return noEnvelope('has no response', status)
   if (versionLine(message['protocol_version']) !== 'same') {
-    return { broken: violation('has no protocol_version of the line 1.x', status) }
+    return violation('has no protocol_version of the line 1.x', status)
   }
   const checked = v.safeParse(responseMessage, message, { abortEarly: true })
   if (!checked.success) {
     const field = v.getDotPath(checked.issues[0]) as string
-    return { broken: violation(`is wrong in ${field}`, status) }
+    return violation(`is wrong in ${field}`, status)
   }
   const failed = checked.output.response.status === 'error'
-  if (!failed && status >= 400) return { broken: violation('says success under a failing status', status) }
+  if (!failed && status >= 400) return violation('says success under a failing status', status)
   const given = checked.output.response.action_directives ?? []
   const response = at(json, 'response')!
   const list = elements(at(response, 'action_directives') ?? '')

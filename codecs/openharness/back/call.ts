@@ -28,7 +28,7 @@ export class EngineCall {
   }
 
   /** Reads the answer: the closing `response` of a stream, or the body. */
-  read(): EngineAnswer | { broken: Fault } {
+  read(): EngineAnswer | Fault {
     return readAnswer(this.stream.response ?? this.#body, this.#status)
   }
 
@@ -36,11 +36,10 @@ export class EngineCall {
    * Reads the answer of a call that ended: only now is one without a `response` event whole, or known to be cut short. An
    * engine that holds its connection open after a whole envelope has answered, too.
    */
-  readAtEnd(end: CallEnd): EngineAnswer | { broken: Fault } {
-    if (this.stream.used && end.why === 'closed')
-      return { broken: violation('is a stream that was cut short', this.#status) }
+  readAtEnd(end: CallEnd): EngineAnswer | Fault {
+    if (this.stream.used && end.why === 'closed') return violation('is a stream that was cut short', this.#status)
     const answer = this.read()
-    const whole = end.why === 'closed' || (end.why === 'timeout' && !this.stream.used && !('broken' in answer))
-    return whole ? answer : { broken: faultOfEnd(end) }
+    const whole = end.why === 'closed' || (end.why === 'timeout' && !this.stream.used && !('code' in answer))
+    return whole ? answer : faultOfEnd(end)
   }
 }

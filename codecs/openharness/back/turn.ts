@@ -133,9 +133,9 @@ export class EngineTurn implements CallTurn {
   }
 
   /** The gateway may answer an ask, or cancel, while it gets the ask: the next step is decided when all is shown. */
-  #read({ stream }: EngineCall, answer: EngineAnswer | { broken: Fault }): void {
-    if ('broken' in answer) {
-      this.#fail(answer.broken, undefined)
+  #read({ stream }: EngineCall, answer: EngineAnswer | Fault): void {
+    if ('code' in answer) {
+      this.#fail(answer, undefined)
       return
     }
     const asks = answer.directives.some(({ kind }) => kind === 'approval')

@@ -1,4 +1,4 @@
-import { dropped, type EventTable, type Report, writeEvent } from '../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, type Report, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   asJson,
@@ -20,20 +20,11 @@ import { directiveJson, partReferences, reportLane } from './directives.ts'
 
 /** The streaming profile: what each event of a turn is shown as before the closing `response`. */
 const EVENTS: EventTable<StreamWriter> = {
-  'turn-accepted': null,
-  'turn-started': null,
-  'turn-parked': null,
-  'turn-end': null,
-  'step-start': null,
-  'step-end': null,
-  'terminal-output': null,
-  plan: null,
+  ...unwritten('turn-accepted', 'turn-started', 'turn-parked', 'turn-end', 'step-start', 'step-end'),
+  ...unwritten('terminal-output', 'plan', 'reasoning-end', 'citation'),
   // An open question is shown by the `response` that parks its turn; it cannot be settled here before the next request.
-  ask: null,
-  'ask-settled': null,
+  ...unwritten('ask', 'ask-settled'),
   'text-delta': (writer, event, view) => writer.delta(view, 'text_delta', event),
-  'reasoning-end': null,
-  citation: null,
   'reasoning-delta': (writer, event, view) => writer.delta(view, 'reasoning_delta', event),
   'message-start': members('message_start', ['message', 'role', 'phase', 'lane']),
   'message-end': (writer, event, view) => writer.show(view, 'message_end', messageEnd(event, view, writer.report)),

@@ -1,4 +1,4 @@
-import { wordTable } from '../../../src/codec-kit/index.ts'
+import { hollowFlags, wordTable } from '../../../src/codec-kit/index.ts'
 import type { Framing } from '../../../src/contract/index.ts'
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
 import { UUID } from './ids.ts'
@@ -71,11 +71,8 @@ const TOOLS = 'which tools the agent has is configured where it runs'
 const PLACE = 'the agent runs where the gateway was configured to run it'
 const FOLDER = 'the agent works where the gateway was configured to run it'
 
-/**
- * The flags without effect here, by the reason; `=` means that a value follows. One that is `refused` would change the
- * answer.
- */
-const WITHOUT_EFFECT: readonly (readonly ['told' | 'refused', why: string, flags: string])[] = [
+/** The flags that are not honoured. */
+export const HOLLOW = hollowFlags([
   ['told', 'the gateway has a log of its own', '--debug'],
   ['told', 'nothing is drawn', '--screen-reader'],
   ['told', PLACE, '--sandbox --sandbox-image='],
@@ -94,25 +91,7 @@ const WITHOUT_EFFECT: readonly (readonly ['told' | 'refused', why: string, flags
   ['refused', TOOLS, '--allowed-tools= --exclude-tools= --core-tools= --mcp-config= --allowed-mcp-server-names='],
   ['refused', TOOLS, '--extensions= --list-extensions'],
   ['refused', FOLDER, '--include-directories= --worktree='],
-]
-
-/** A flag without effect here. `value`: one follows it. `changes`: the answer would be another one, so it is refused. */
-interface Hollow {
-  flag: string
-  why: string
-  value: boolean
-  changes: boolean
-}
-
-/** The flags without effect here, by their names. */
-export const HOLLOW: ReadonlyMap<string, Hollow> = new Map(
-  WITHOUT_EFFECT.flatMap(([effect, why, flags]) =>
-    flags.split(' ').map((written): [string, Hollow] => {
-      const flag = written.replace('=', '')
-      return [flag, { flag, why, value: flag !== written, changes: effect === 'refused' }]
-    }),
-  ),
-)
+])
 
 /** Words that are commands of the program where they come first. */
 export const COMMANDS = 'auth board channel extensions hooks mcp review sandbox serve sessions update'.split(' ')

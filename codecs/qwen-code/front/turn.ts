@@ -4,6 +4,7 @@ import {
   invented,
   messageLine,
   scalarText,
+  unwritten,
   weakened,
   writeEvent as writeByType,
 } from '../../../src/codec-kit/index.ts'
@@ -38,34 +39,24 @@ const UNREPORTED: ReadonlySet<Stop | undefined> = new Set([
 ])
 
 const EVENTS: EventTable<Turn> = {
-  'turn-accepted': null,
-  'turn-started': null,
-  'turn-parked': null,
+  ...unwritten('turn-accepted', 'turn-started', 'turn-parked', 'message-start', 'reasoning-end', 'citation'),
+  ...unwritten('tool-start', 'tool-args-delta', 'terminal-output', 'directive', 'plan', 'ask-settled'),
   'turn-end': end,
   'step-start': startStep,
   'step-end': endStep,
-  'message-start': null,
   'text-delta': delta,
   'reasoning-delta': delta,
-  'reasoning-end': null,
-  citation: null,
   'message-end': messageEnd,
   'message-retract': retract,
-  'tool-start': null,
-  'tool-args-delta': null,
   'tool-call': (turn, event, view) => writeTool(turn, event, view, ownExt(event.ext)),
   'tool-progress': (turn, event) => writeProgress(turn, event, ownExt(event.ext)),
   'tool-end': (turn, event, view) => endTool(turn, event, view, ownExt(event.ext)),
-  'terminal-output': null,
-  directive: null,
-  plan: null,
   usage: (turn, { scope, lane, usage }) => {
     if (scope === 'call' && lane === undefined) turn.answer.usage = usage
   },
   notice,
   // The client is about to be asked, so the text so far is complete.
   ask: (turn, _, view) => endAnswer(turn, view),
-  'ask-settled': null,
   foreign: (turn, { protocol, frame }) => {
     if (protocol === PROTOCOL) writeVerbatim(turn, frame)
     else turn.lose(dropped('foreign', protocol))

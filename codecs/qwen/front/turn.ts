@@ -1,4 +1,4 @@
-import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type EventTable, unwritten, writeEvent } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Fault,
@@ -18,20 +18,15 @@ import { endTool, writeCall, writeProgress } from './tools.ts'
 const IN_MESSAGE: ReadonlySet<string> = new Set(['text', 'reasoning', 'tool-call'])
 
 const EVENTS: EventTable<Turn> = {
-  'turn-accepted': null,
-  'turn-started': null,
-  'turn-parked': null,
+  ...unwritten('turn-started', 'turn-parked', 'step-start', 'step-end'),
+  ...unwritten('reasoning-end', 'citation', 'directive', 'plan'),
+  // Written before this table is asked: the beginning, and the hot path.
+  ...unwritten('turn-accepted', 'text-delta'),
   'turn-end': end,
-  'step-start': null,
-  'step-end': null,
   'message-start': startMessage,
-  // The hot path: written before.
-  'text-delta': null,
   'reasoning-delta': (turn, { message }, view) => {
     if (turn.lines.chunked) writeThought(turn, message, view)
   },
-  'reasoning-end': null,
-  citation: null,
   'message-end': endMessage,
   'message-retract': ({ answer, lines }, { keepText, message }, view) => {
     // Shown text cannot be taken back.
@@ -46,8 +41,6 @@ const EVENTS: EventTable<Turn> = {
   'tool-progress': writeProgress,
   'tool-end': endTool,
   'terminal-output': writeTerminal,
-  directive: null,
-  plan: null,
   usage: ({ answer }, { scope, usage }) => {
     if (scope === 'call') answer.usage(usage)
   },

@@ -131,7 +131,7 @@ describe('arguments', () => {
     expect(front.commands).toHaveLength(flag === '--approval-mode' ? 2 : 1)
   })
 
-  test.each([...HOLLOW.values()])('$flag', ({ flag, why, value, changes }) => {
+  test.each([...HOLLOW])('%s', (flag, { why, value, changes }) => {
     const ways = value ? [[`${flag}=secret`], [flag, 'secret'], [flag]] : [[flag]]
     for (const argv of ways) {
       const front = started(...argv)
