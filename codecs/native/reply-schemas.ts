@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../src/contract/index.ts'
 import { listOf, namedSchemas, objectOf, refTo } from '../../src/describe/index.ts'
-import { ERROR_CODES } from '../../src/model/index.ts'
+import { ERROR_CODES, ROLES } from '../../src/model/index.ts'
 import { COMMANDS, reply } from './command-schema.ts'
 import { EVENTS } from './event-schema.ts'
 import {
@@ -154,7 +154,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       ]),
     },
   },
-  Message: shape({ role: oneOf('user', 'assistant', 'tool', 'system'), parts: refTo('Parts'), 'at?': time }),
+  Message: shape({ role: oneOf(...ROLES), parts: refTo('Parts'), 'at?': time }),
   Error: shape({
     code: oneOf(...ERROR_CODES),
     message: text,

@@ -10,7 +10,15 @@ import {
 } from '../../src/contract/index.ts'
 import { type AgentListener, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
-import { type AgentEvent, type Command, ITEMS, type Item, type Loss, type TurnStart } from '../../src/model/index.ts'
+import {
+  type AgentEvent,
+  type Command,
+  ITEMS,
+  type Item,
+  type Loss,
+  QUERIES,
+  type TurnStart,
+} from '../../src/model/index.ts'
 import { optionsOf } from '../kit/mirror.ts'
 
 /**
@@ -36,24 +44,7 @@ const CONTROLS: Partial<Record<Item, Control>> = {
   'session-fork': { exchange: 'x9', type: 'session-fork', id: 'g1' },
   'config-set': { exchange: 'x9', type: 'config-set', session: { id: 's1' }, model: 'm2' },
   ...Object.fromEntries(
-    (
-      [
-        'state',
-        'messages',
-        'models',
-        'offers',
-        'agent',
-        'agents',
-        'sessions',
-        'session',
-        'agent-sessions',
-        'turns',
-        'turn',
-        'input',
-        'hints',
-        'health',
-      ] as const
-    ).map((what) => [
+    QUERIES.map((what) => [
       `query.${what}`,
       { exchange: 'x9', type: 'query', session: { id: 's1' }, what } satisfies Control,
     ]),

@@ -10,6 +10,7 @@ import {
   parseObject,
   type QueryWhat,
   type ReplyData,
+  ROLES,
   type Role,
 } from '../../../src/model/index.ts'
 import { readContent } from '../content.ts'
@@ -65,7 +66,7 @@ function readModels(json: JsonText): ReplyData | undefined {
   return { models }
 }
 
-const ROLES: ReadonlySet<string> = new Set<Role>(['user', 'assistant', 'tool', 'system'])
+const KNOWN_ROLES: ReadonlySet<string> = new Set(ROLES)
 
 function readMessages(json: JsonText): ReplyData | undefined {
   if (!v.is(MessagesData, parse(json))) return undefined
@@ -77,7 +78,7 @@ function readMessage(raw: JsonText): Message {
   const { role, time } = parseObject(raw)!
   const at = timeOf(time)
   return {
-    role: ROLES.has(role as string) ? (role as Role) : 'system',
+    role: KNOWN_ROLES.has(role as string) ? (role as Role) : 'system',
     parts: readContent(member(raw, 'content'), (id) => id).parts,
     ...(at !== undefined && { at }),
   }

@@ -4,12 +4,19 @@ import {
   type AgentEvent,
   type Command,
   ERROR_CODES,
+  EXECUTORS,
   type Fault,
   ITEMS,
   type JsonText,
+  LOSS_KINDS,
+  LOSS_REASONS,
   type Loss,
   type Part,
+  QUERIES,
   quote,
+  ROLES,
+  STOPS,
+  TOOL_STATUSES,
 } from '../../../src/model/index.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 12 })
@@ -54,22 +61,10 @@ function record(needed: Members, more: Members = {}): fc.Arbitrary<unknown> {
   return fc.record({ ...needed, ...more }, { requiredKeys: Object.keys(needed), noNullPrototype: true })
 }
 
-const status = fc.constantFrom('ok', 'error', 'denied', 'cancelled')
-const executor = fc.constantFrom('agent', 'client', 'provider')
-const role = fc.constantFrom('user', 'assistant', 'tool', 'system')
-const stop = fc.constantFrom(
-  'end',
-  'max-tokens',
-  'max-turns',
-  'tool-use',
-  'stop-sequence',
-  'refusal',
-  'content-filter',
-  'context-window',
-  'max-budget',
-  'aborted',
-  'error',
-)
+const status = fc.constantFrom(...TOOL_STATUSES)
+const executor = fc.constantFrom(...EXECUTORS)
+const role = fc.constantFrom(...ROLES)
+const stop = fc.constantFrom(...STOPS)
 const blob = { mime: text, name: text, url: text, ref: text, base64: text, bytes: fc.nat() }
 
 const cited = { title: text, url: text, ref: text, quote: text, start: fc.nat(), end: fc.nat() }
@@ -203,31 +198,47 @@ const reply = fc.oneof(
 const words = fc.array(text, { maxLength: 2 })
 const names = fc.dictionary(text, text, { maxKeys: 2 })
 
+const options = record(
+  {},
+  {
+    streaming: fc.boolean(),
+    model: text,
+    temperature: number,
+    topP: number,
+    maxTokens: number,
+    stop: words,
+    effort: text,
+    totalMs: fc.nat(),
+    systemPrompt: text,
+    tools: words,
+    toolChoice: fc.oneof(fc.constantFrom('auto', 'none', 'required'), record({ tool: text })),
+    parallelTools: fc.boolean(),
+    outputSchema: json,
+    locale: text,
+  },
+)
+const clientTools = fc.array(
+  record(
+    { name: text },
+    {
+      kind: fc.constantFrom('custom', 'hosted'),
+      namespace: text,
+      description: text,
+      schema: json,
+      strict: fc.boolean(),
+      ext,
+    },
+  ),
+  { maxLength: 2 },
+)
+
 const COMMANDS: Record<string, [Members, Members?]> = {
   'turn-start': [
     {
       turn: text,
       task: fc.constantFrom('prompt', 'compact'),
       input: fc.array(part, { minLength: 1, maxLength: 3 }),
-      options: record(
-        {},
-        {
-          streaming: fc.boolean(),
-          model: text,
-          temperature: number,
-          topP: number,
-          maxTokens: number,
-          stop: words,
-          effort: text,
-          totalMs: fc.nat(),
-          systemPrompt: text,
-          tools: words,
-          toolChoice: fc.oneof(fc.constantFrom('auto', 'none', 'required'), record({ tool: text })),
-          parallelTools: fc.boolean(),
-          outputSchema: json,
-          locale: text,
-        },
-      ),
+      options,
     },
     {
       request: text,
@@ -242,20 +253,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
       ),
       invocation: record({ kind: fc.constantFrom('slash', 'at'), path: words, args: text }),
       history: fc.array(record({ role, parts }, { at: number }), { maxLength: 2 }),
-      clientTools: fc.array(
-        record(
-          { name: text },
-          {
-            kind: fc.constantFrom('custom', 'hosted'),
-            namespace: text,
-            description: text,
-            schema: json,
-            strict: fc.boolean(),
-            ext,
-          },
-        ),
-        { maxLength: 2 },
-      ),
+      clientTools,
       askedCapabilities: words,
       cwd: text,
       folders: words,
@@ -291,7 +289,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
     {},
     { model: text, mode: text, effort: text, option: fc.record({ id: text, value: fc.oneof(text, fc.boolean()) }) },
   ],
-  query: [{ what: fc.constantFrom('state', 'messages', 'models', 'hints', 'health', 'turn') }, { args: json }],
+  query: [{ what: fc.constantFrom(...QUERIES) }, { args: json }],
   foreign: [{ protocol: fc.constantFrom('zot', 'other'), frame: text }],
 }
 
@@ -305,9 +303,9 @@ export const command = fc.oneof(
 /** Any loss. */
 export const loss = record(
   {
-    kind: fc.constantFrom('dropped', 'weakened', 'invented', 'unparsed'),
+    kind: fc.constantFrom(...LOSS_KINDS),
     item: fc.constantFrom(...ITEMS),
-    why: fc.constantFrom('no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision'),
+    why: fc.constantFrom(...LOSS_REASONS),
     count: fc.integer({ min: 1 }),
   },
   { field: text },
