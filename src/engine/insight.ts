@@ -57,7 +57,7 @@ export class Insight {
     this.#now = now
   }
 
-  /** The agents that the observer may use; `others` is what other replicas tell of theirs. */
+  /** The agents that the observer may use; `others` is what other replicas report of theirs. */
   agents(observer: Observer, others: readonly InsightShare[] = []): AgentStatus[] {
     const { agents } = this.#settings.current
     return [...agents.values()]
@@ -65,7 +65,7 @@ export class Insight {
       .map((one) => this.#agent(one, observer, others))
   }
 
-  /** The turns that the observer may see, and the store; `others` is what other replicas tell of their turns. */
+  /** The turns that the observer may see, and the store; `others` is what other replicas report of their turns. */
   async overview(observer: Observer, others: readonly InsightShare[] = []): Promise<Overview> {
     const store = await this.#store.look()
     const { running, queued } = [this.#counts(observer), ...others].reduce((one, other) => ({
@@ -144,7 +144,7 @@ export class Insight {
   }
 }
 
-/** The status of an agent, with what another replica tells of it. Its breaker is that of this replica. */
+/** The status of an agent, with what another replica reports of it. Its breaker is that of this replica. */
 function together(one: AgentStatus, { pool, queued, errors, ...about }: InsightShare['agents'][number]): AgentStatus {
   const max = (one.pool.max ?? 0) + (pool.max ?? 0)
   return {

@@ -1,11 +1,14 @@
 import type { Replica } from '../contract/index.ts'
 import type { Cluster, EngineLog } from './common/index.ts'
 
-/** Asks each other replica once whether it can be reached, and logs what is wrong: until then only its sessions show it. */
+/**
+ * Asks each other replica once whether it can be reached, and logs what is wrong: otherwise only a request for one of
+ * its sessions would show it.
+ */
 export class PeerChecks {
   readonly #cluster: Cluster
   readonly #log: EngineLog
-  /** The leases of those that were asked, and have answered well or were complained of. */
+  /** The leases of the replicas that were asked. */
   #asked: ReadonlySet<string> = new Set()
 
   constructor(cluster: Cluster, log: EngineLog) {
@@ -13,7 +16,7 @@ export class PeerChecks {
     this.#log = log
   }
 
-  /** These are there now. */
+  /** Takes the replicas that are there now. */
   heard(others: readonly Replica[]): void {
     const known = this.#asked
     const there = others.filter(({ expired }) => !expired)

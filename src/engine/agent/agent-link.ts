@@ -59,7 +59,7 @@ export class AgentLink extends AgentWire {
   /** The version that the agent has named. */
   version: string | undefined
   #run: LinkRun | undefined
-  /** The command that waits for a reply; undefined as the reply says that none comes. */
+  /** The command that waits for its reply. `replied` without a reply: none comes. */
   #asked: { exchange: Id; replied: (reply?: CommandReply) => void } | undefined
   /** The turn that runs is ended from outside: its agent is stopped by force. */
   #cut = false

@@ -43,7 +43,7 @@ export class AgentPool {
   #lastModel: string | undefined
   #lastVersion: string | undefined
 
-  /** `ahead` gives what observes a process that is started for no turn. */
+  /** `ahead` makes the observer of a process that is started before any turn needs it. */
   constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = () => SILENT_SCOPE) {
     this.agent = agent
     this.#evict = evict
@@ -170,7 +170,7 @@ export class AgentPool {
     await Promise.all([...this.#live].map((link) => link.stop('closed', graceMs)))
   }
 
-  /** The number of places whose process was told to end and has not exited yet. */
+  /** The number of places whose process was asked to end and has not exited yet. */
   get #leaving(): number {
     return [...this.#live].filter(({ dead }) => dead).length
   }

@@ -44,7 +44,7 @@ export class LiveCall implements CallSink, FrameSink {
   streams = false
   /** Its end was reported; whatever comes later is ignored. */
   over = false
-  /** It was told to end: its exit code is no failure then. */
+  /** It was asked to end: its exit code is no failure then. */
   #stopped = false
 
   constructor(call: Call, scope: CallScope, agent: AgentSettings, listener: CallListener) {

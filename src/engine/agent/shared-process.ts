@@ -124,7 +124,7 @@ export class SharedProcess implements CallSink, FrameSink, CallHome {
     if (this.#owner.crowded) this.#owner.serve()
   }
 
-  /** The frame boundary is lost: nothing that it says from here on can be read. */
+  /** The frame boundary is lost: nothing can be read from here on. */
   fault(broken: Fault): void {
     this.closed = true
     this.#endAll({ why: 'failed', fault: { ...broken, code: 'protocol-violation' }, unreadable: true })
@@ -134,7 +134,7 @@ export class SharedProcess implements CallSink, FrameSink, CallHome {
   end({ unread, ...end }: CallEnd): void {
     this.closed = true
     if (end.why === 'closed') this.#decoder.end()
-    // With several calls nobody knows whose words were read.
+    // With several calls it is not known which of them was read.
     this.#endAll(unread && this.#count === 1 ? { ...end, unread } : end)
     this.#owner.exited(this)
   }

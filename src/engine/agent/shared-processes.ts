@@ -5,8 +5,8 @@ import { type ProcessOwner, SharedProcess } from './shared-process.ts'
 
 /**
  * The processes of an agent whose protocol has several sessions on one of them (`pool.sessions`). A call gets a part of
- * a process that was started for an equal one, else a process of its own while there are fewer than `max`, else it waits:
- * for one that the agent works for nobody in, whose sessions go on elsewhere.
+ * a process that was started for an equal one, else a process of its own while there are fewer than `max`, else it
+ * waits for a process in which the agent has no work. The sessions of that one continue in other processes.
  */
 export class SharedProcesses implements Backend, ProcessOwner {
   readonly #agent: AgentSettings

@@ -45,7 +45,7 @@ export class Outbox {
       else all()
     } catch (error) {
       this.#uncommitted(error)
-      // Those that were told of the failure act first.
+      // Turns that were notified of the failure act first.
       queueMicrotask(all)
     }
   }

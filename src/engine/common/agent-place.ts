@@ -2,7 +2,7 @@ import type { HeardBy } from '../../contract/index.ts'
 import type { AgentSettings } from './settings.ts'
 import { digestOf } from './startup.ts'
 
-/** Units of hexadecimal that tell two places apart. */
+/** The hexadecimal digits that distinguish two places. */
 const LENGTH = 16
 
 const KNOWN = new WeakMap<AgentSettings, Required<HeardBy>>()

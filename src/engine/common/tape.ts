@@ -54,7 +54,7 @@ export class Tape {
     this.#client.add({ dir, at: this.#now(), seq: Math.max(1, this.#view.seq), text })
   }
 
-  /** A frame that the agent is written. */
+  /** A frame that is written to the agent. */
   toAgent(text: string): void {
     this.#agent.add({ dir: 'out', at: this.#now(), seq: this.#view.seq, text })
   }

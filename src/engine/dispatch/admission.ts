@@ -121,7 +121,7 @@ export class Admission {
     if (entry.cwd !== undefined)
       await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)
-    // Whoever brings no results has given up the calls.
+    // A client that brings no results has given up the calls.
     if (parked && waitsForTools(parked)) parked.cancel()
     else if (parked && exchange.answer.form !== 'accepted') {
       await conversations.giveUp(entry)

@@ -69,8 +69,8 @@ export class Controls {
   }
 
   /**
-   * Does what the command says, after the turns that its client asked for before it have begun. What it changes by itself holds
-   * for those that its client asks for after it.
+   * Runs the command once the turns that its client has requested before it have begun. What it changes holds for the
+   * turns that the client requests after it.
    */
   async run(
     client: ClientLink,

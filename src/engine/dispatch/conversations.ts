@@ -40,9 +40,9 @@ interface Left {
 }
 
 /**
- * Finds the session of a request that names an earlier turn, or tells the whole conversation. It goes on with a session
- * only where that has heard exactly this conversation, and only one request does so from each turn. Any other begins a
- * session, whose agent is told the conversation.
+ * Finds the session of a request that names an earlier turn, or brings the whole conversation. It goes on with a
+ * session only where that has heard exactly this conversation, and only one request does so from each turn. Any other
+ * begins a session, whose agent gets the conversation.
  */
 export class Conversations {
   readonly #peers: ConversationPeers
@@ -102,7 +102,7 @@ export class Conversations {
     return this.#beginning(whole)
   }
 
-  /** A request with new input alone, of a client that may tell the whole conversation later. */
+  /** A request with new input alone, of a client that may send the whole conversation later. */
   async #adding(entry: Entry): Promise<Entry> {
     if (this.#hasTurns(await this.#named(entry))) return entry
     return { ...entry, told: { named: nameOf(entry), digest: conversationDigest([]) } }
@@ -175,7 +175,7 @@ export class Conversations {
     return (await store.claim(place, command.turn, '', now(), HELD_MS)).state === 'new'
   }
 
-  /** The request in a new session, whose agent is told the conversation up to the turn. */
+  /** The request in a new session, whose agent gets the conversation up to the turn. */
   async #replayed(entry: Entry, { turn, session }: Left): Promise<Entry | Fault> {
     if (turn.measures?.shape) return NOT_KEPT
     const own = insteadOf(session, entry)

@@ -55,7 +55,7 @@ export class Duplicates {
       reply,
     } as const
     const became = turn.answer(answer, principalOf(client))
-    // What it says is no answer, and nobody else is told it.
+    // Its text answers nothing, and reaches nobody else.
     if (typeof became === 'object')
       exchange.lost({ kind: 'dropped', item: 'turn-start', why: 'policy', count: 1 }, 'request')
   }

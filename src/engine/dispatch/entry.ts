@@ -14,12 +14,12 @@ export interface Entry {
   client: ClientLink
   command: Command & TurnStart
   asked?: SessionRef
-  /** The folder that its client works in, whether or not its agent is told. */
+  /** The folder that its client works in, also where its agent does not get it. */
   cwd?: string
   exchange: Exchange
   agent: AgentSettings
   route: Route
-  /** The conversation before it, where its client may tell it again. */
+  /** The conversation before it, where its client may send it again. */
   told?: Told
   /** The claim by which no other request has its place in its session. */
   holds?: string
@@ -38,7 +38,7 @@ export function entryOf(
 ): Entry | Fault {
   const told = inFolder(asked, agent)
   const { history: _, ...alone } = told
-  // It is not known yet whether its agent has to be told the whole conversation.
+  // It is not known yet whether its agent needs the whole conversation.
   const judged = told.historyMode === 'complete' ? alone : told
   const why = refusalFor(client.options.front.dialect, judged, agent, route)
   if (why) return why
@@ -90,7 +90,7 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
   return `client ${context.principal ?? access.tenant}`
 }
 
-/** An agent that works in its client's folder anyway need not be told it if its protocol has no place for it. */
+/** An agent that works in its client's folder anyway does not need the folder if its protocol has no place for it. */
 function inFolder(asked: Command & TurnStart, { context, workspaces, dialect }: AgentSettings): Command & TurnStart {
   const { cwd, ...rest } = asked
   const isMoved = workspaces !== undefined && dialect.back.capabilities['start.cwd'] === 'none'

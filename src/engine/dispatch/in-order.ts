@@ -5,7 +5,7 @@
 export class InOrder<Key> {
   readonly #last = new Map<Key, Promise<unknown>>()
 
-  /** The result of the step. A step that fails does not hold up the next one. */
+  /** The result of the step. A step that fails does not delay the next one. */
   run<T>(key: Key, step: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key)
     const done = before ? before.then(step, step) : step()

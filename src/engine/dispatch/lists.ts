@@ -41,8 +41,8 @@ export function maySee({ tenant, admin }: Viewer, of: { tenant: string } | undef
 }
 
 /**
- * Whose turns and sessions a list has: one tenant's, or everybody's (`tenant` is absent). A list is of the client's own
- * unless it asks for all. `none`: it asks for those of another key, which it may not see.
+ * The owner of the turns and sessions in a list: one tenant, or everybody (`tenant` is absent). A list is of the
+ * client's own unless it asks for all. `none`: it asks for those of another key, which it may not see.
  */
 export function scopeOf({ tenant, admin }: Viewer, { all, key }: SessionsArgs): Scope {
   if (admin && all) return key === undefined ? {} : { tenant: key }

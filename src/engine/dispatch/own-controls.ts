@@ -52,7 +52,7 @@ export class OwnControls {
     this.#changes = changes
   }
 
-  /** Does what the command says and replies, or refuses it. */
+  /** Runs the command and replies, or refuses it. */
   async serve(
     command: ControlCommand,
     context: ControlContext,

@@ -7,7 +7,7 @@ import type { LiveSession } from '../session/index.ts'
 /** The fault of a change to a session with a running turn. */
 export const BUSY: Fault = fault('session-busy', 'A turn of this session runs; cancel it first.')
 
-/** Whose session is changed, and when, in milliseconds since the epoch. */
+/** The owner of a session that is changed, and the time of the change in milliseconds since the epoch. */
 interface About {
   agent: AgentSettings
   tenant: string

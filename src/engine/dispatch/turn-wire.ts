@@ -40,7 +40,7 @@ async function keptWire(store: Store, id: Id): Promise<Wire | undefined> {
   return text === undefined ? undefined : (parse(text) as Wire)
 }
 
-/** The request of a recorded turn, as far as its messages tell it: the conversation that it brought, and its prompt. */
+/** The request of a recorded turn, as far as its messages show it: the conversation that it brought, and its prompt. */
 function commandOf(record: TurnRecord, messages: readonly Message[], session: string): Command & TurnStart {
   const { turn, request, measures } = record
   const told = measures?.told ?? 0

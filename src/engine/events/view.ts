@@ -202,7 +202,7 @@ export class LiveView implements TurnView {
       message.parts = parts
       message.text = text
     } else if (!message.streamed) {
-      // The whole repeats what an earlier answer has shown, unless the agent has changed its mind about it.
+      // The whole repeats what an earlier answer has shown, unless the agent has revised it.
       message.text = text.startsWith(message.shown) ? text.slice(message.shown.length) : text
     }
   }

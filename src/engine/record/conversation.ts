@@ -1,7 +1,7 @@
 import { canonicalJson, type Message, type Part } from '../../model/index.ts'
 import { digestOf } from '../common/index.ts'
 
-/** The conversation before a turn, as its client tells it. */
+/** The conversation before a turn, as its client sends it. */
 export interface Told {
   /** The session that the client names for it, and the user whom it names, as text. */
   named: string
@@ -38,7 +38,7 @@ export function conversationDigest(
   return items.done().reduce((digest, item) => digestOf(digest + item), before)
 }
 
-/** The calls whose results an assistant's message tells. */
+/** The calls whose results an assistant's message has. */
 function ownCalls(messages: readonly Message[]): ReadonlySet<string> {
   const own = new Set<string>()
   for (const { role, parts } of messages) {

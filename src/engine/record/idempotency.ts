@@ -21,8 +21,8 @@ const CLAIMED_MS = 7 * 86_400_000
 const WAIT_MS = 120_000
 const POLL_MS = 50
 /**
- * The time within which a claim is followed by the record of its turn, in a store of this machine and in one that is shared,
- * in milliseconds. Who waits longer takes the key over; should the turn begin after all it is refused.
+ * The time within which a claim is followed by the record of its turn, in a store of this machine and in one that is
+ * shared, in milliseconds. A request that waits longer takes the key over. If the turn begins after all, it is refused.
  */
 const RECORDED_MS = 500
 const RECORDED_ELSEWHERE_MS = 5000

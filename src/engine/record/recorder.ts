@@ -20,7 +20,7 @@ export interface TurnBeginning {
   front: string
   /** Its client relies on the record, or sees something of the turn before its end. */
   promised: boolean
-  /** The conversation before it, where its client may tell it again. */
+  /** The conversation before it, where its client may send it again. */
   told?: Told
   /** The key that it has claimed. */
   claim?: string

@@ -73,8 +73,8 @@ export class StoreWatch {
   }
 
   /**
-   * A write has failed, of the record of a turn if one is given. Running turns that it concerns are told when the
-   * current step is done, before anything is sent. A mistake of the gateway in it says nothing about the store.
+   * A write has failed, of the record of a turn if one is given. The running turns that it concerns are notified when
+   * the current step is done, before anything is sent. A mistake of the gateway in it says nothing about the store.
    */
   failed(error: unknown, of?: Turn): void {
     this.#failures += 1

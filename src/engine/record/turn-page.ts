@@ -16,7 +16,7 @@ export interface TurnPage {
   readonly since: number
   /** All events, for those who join it, when the record has their shape alone. */
   readonly unkept: Numbered[] | undefined
-  /** The conversation before it, where its client may tell it again. */
+  /** The conversation before it, where its client may send it again. */
   readonly told: Told | undefined
   /** The record of the turn as a running one. */
   record: TurnRecord

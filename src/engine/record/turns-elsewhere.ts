@@ -15,8 +15,8 @@ export interface ElsewhereParts {
 }
 
 /**
- * Tells clients that follow the turns of those that other replicas run: the store has them, a moment later and without
- * their phases.
+ * Shows the turns of other replicas to the clients that follow all turns. They are read from the store, so they come a
+ * moment later and without their phases.
  */
 export class TurnsElsewhere {
   readonly #parts: ElsewhereParts
@@ -29,7 +29,10 @@ export class TurnsElsewhere {
     this.#parts = parts
   }
 
-  /** Looks what has changed since the last time; what runs is told again when somebody has begun to follow. */
+  /**
+   * Looks up what has changed since the last time. Running turns are sent again when another client has begun to
+   * follow.
+   */
   async look(): Promise<void> {
     const { store, lease, watches } = this.#parts
     const known = watches.any ? this.#known : undefined

@@ -35,7 +35,7 @@ export class WriteQueue<T> {
     const before = this.#gate
     const gate = Promise.allSettled([before, until])
     this.#gate = gate
-    // Registered first, so that it runs before the waiting writes: later ones stay behind them.
+    // Registered first, so that it runs before the waiting writes, and later ones come after them.
     void gate.then(() => {
       if (this.#gate === gate) this.#gate = undefined
     })

@@ -44,7 +44,7 @@ export class AgentMemory {
     if (this.#change === 'back') this.bind(undefined)
   }
 
-  /** The names that an agent is told. */
+  /** The names that an agent gets. */
   namesFor(agent: AgentSettings): SessionNames {
     if (this.#named?.agent !== agent) {
       this.#named = { agent, names: sessionNames(this.record, agent.dialect.back.capabilities) }

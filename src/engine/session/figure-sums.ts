@@ -29,7 +29,7 @@ export interface Figure {
   total?: Percentiles
 }
 
-/** A cell of a minute as replicas tell it to each other: JSON. Histograms have the counts of their buckets. */
+/** A cell of a minute as replicas send it to each other: JSON. Histograms have the counts of their buckets. */
 export interface ToldCell {
   minute: number
   agent: string
@@ -60,12 +60,12 @@ export function figureOf(cells: readonly Cell[]): Figure {
   return { ...sums, ...(firstEvent && { firstEvent }), ...(total && { total }) }
 }
 
-/** A cell as another replica is told it. */
+/** A cell as it is sent to another replica. */
 export function toldCell(minute: number, { agent, sum }: Cell): ToldCell {
   return { minute, agent, sum: { ...sum, firstEvent: countsOf(sum.firstEvent), total: countsOf(sum.total) } }
 }
 
-/** A cell that another replica has told. */
+/** A cell that another replica has sent. */
 export function heardCell({ agent, sum }: ToldCell): Cell {
   return { tenant: '', agent, sum: { ...sum, firstEvent: histogramOf(sum.firstEvent), total: histogramOf(sum.total) } }
 }

@@ -87,7 +87,7 @@ export class Figures {
     return { ...figureOf(cells), errors: errors.slice(-GIVEN_ERRORS).reverse() }
   }
 
-  /** The cells of the last hour that the scope may see, as another replica is told them. */
+  /** The cells of the last hour that the scope may see, as they are sent to another replica. */
   told(scope: Scope, now: number): ToldCell[] {
     return this.#lastHour(scope, now).flatMap(([minute, cells]) => cells.map((cell) => toldCell(minute, cell)))
   }

@@ -94,7 +94,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     return this.#absence?.lasts && this.running?.ended !== false ? undefined : this.#link.live
   }
 
-  /** The names that its agent is told. */
+  /** The names that its agent gets. */
   get names(): SessionNames {
     return this.memory.namesFor(this.pool.agent)
   }

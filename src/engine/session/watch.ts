@@ -11,7 +11,7 @@ const MAX_BEHIND = 1_000
 /** The interval at which a client that did not keep up is tried again, in milliseconds. */
 const RETRY_MS = 100
 
-/** Whose turns a client follows: one tenant's, everybody's (`tenant` is absent), or nobody's. */
+/** The owner of the turns that a client follows: one tenant, everybody (`tenant` is absent), or nobody. */
 export type Scope = { tenant?: string } | 'none'
 
 /** One client that follows turns. */
@@ -63,7 +63,7 @@ export class Watches {
     return this.#watches.size > 0
   }
 
-  /** Tells of a turn of another process. `of` has its tenant, and the gateway's id of its session. */
+  /** Sends a turn of another process. `of` has its tenant, and the gateway's id of its session. */
   tell(info: TurnInfoReply, { tenant, session }: { tenant: string; session: Id }): void {
     for (const watch of this.#watches) {
       if (maySee(watch.scope, tenant) && matchesTurn(info, session, watch.conditions)) push(watch, info)

@@ -30,7 +30,10 @@ export function maySteer(turn: Turn, { input }: TurnStart): boolean {
   return turn.inputRefusal(input) === undefined && !turn.audience.full
 }
 
-/** Gives a request for a turn of its own to a running turn, and its exchange the rest of it. The agent is told its input alone. */
+/**
+ * Gives a request for a turn of its own to a running turn, and its exchange the rest of it. The agent gets only its
+ * input.
+ */
 export function steer(turn: Turn, exchange: Exchange, command: Command & TurnStart): void {
   turn.tellAgent(command)
   for (const loss of steeringLosses(command)) exchange.lost(loss)
