@@ -2,7 +2,7 @@ import type { Loss } from '../../src/model/index.ts'
 import { isLostAt, isOfRequest } from './losses.ts'
 import type { NumberedEvent, Wire, WireFrame } from './types.ts'
 
-/** A line of the side by side view: events that belong together, and what both wires had for them. */
+/** A line of the side by side view: events that belong together, and their frames on both wires. */
 export interface Row {
   /** Empty for everything before the first event: the request. */
   events: NumberedEvent[]

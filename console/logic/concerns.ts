@@ -54,7 +54,7 @@ export function storeConcern(store: OverviewAnswer['store']): Concern | undefine
   }
 }
 
-/** Which replicas have not answered, so that figures are without theirs; undefined when all have. */
+/** The replicas that have not answered, so that their figures are missing; undefined when all have. */
 export function replicaConcern(replicas: Replicas | undefined): Concern | undefined {
   if (!replicas || replicas.answered === replicas.of) return undefined
   const { of, answered, missing = [] } = replicas

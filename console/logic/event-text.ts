@@ -15,7 +15,7 @@ function textOfEvent(event: TurnEvent): string {
     case 'terminal-output':
       return event.text
     case 'turn-accepted':
-      // `how` is said of the exchange of who follows the turn.
+      // `how` is about the exchange that follows the turn.
       return [`session ${event.session}`, ...(event.request === undefined ? [] : [`request ${event.request}`])].join(
         ', ',
       )

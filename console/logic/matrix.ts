@@ -1,4 +1,4 @@
-/** An item that does not survive a pair as it was said, and why, as a sentence. */
+/** An item that does not pass a pair unchanged, and the reason, as a sentence. */
 export interface PairLoss {
   item: string
   kind: 'lost' | 'weakened'

@@ -26,7 +26,7 @@ export function phasesOf(turn: TurnRow, now: number): Phase[] {
   }
   add('queue', queue)
   add('start', agentStart)
-  // Without a first event everything so far was waiting for it.
+  // Without a first event all of the time so far was spent waiting for it.
   if (firstEvent !== undefined) add('first event', firstEvent)
   else if (turn.state === 'running' && turn.phase !== 'queued') add('first event', total - from)
   add(turn.phase === 'queued' ? 'queue' : 'work', total - from)

@@ -73,7 +73,7 @@ function Empty({ list, isNarrowed }: { list: TurnList; isNarrowed: boolean }) {
   )
 }
 
-/** Shows the newest turns, by which those held back are let in. */
+/** Shows the newest turns, with those that were held back. */
 function toTop(): void {
   document.querySelector('.virtual')?.scrollTo({ top: 0 })
 }
@@ -85,7 +85,7 @@ function useTurnList(filters: string): TurnList {
   return list
 }
 
-/** Holds new turns back while the reader looks at older ones, so that nothing moves under the eye. */
+/** Holds new turns back while the reader looks at older ones, so that nothing moves while they read. */
 function useHeld(rows: readonly TurnRow[]) {
   const [held, setHeld] = useState<string | undefined>()
   const waiting = Math.max(

@@ -4,9 +4,9 @@ import { ApiError, loginNeeded, readEvents } from './api.ts'
 /** The pause before a lost stream is opened again, in milliseconds. */
 const AGAIN_MS = 1_500
 
-/** Hears of turns while a page is open. */
+/** Listener for turns while a page is open. */
 export interface Follower {
-  /** The stream has begun, perhaps again: what happened before is not in it. */
+  /** The stream has begun, perhaps again; it does not have what happened before. */
   began(): void
   turns(turns: readonly TurnRow[]): void
   lost(): void

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { Me, Settings } from '../logic/types.ts'
 import { get, loginNeeded, post } from './api.ts'
 
-/** The caller; undefined until the gateway has said. */
+/** The caller; undefined until the gateway has answered. */
 export const me = signal<Me | undefined>(undefined)
 
 /** Settings of the gateway for the console. */

@@ -71,7 +71,7 @@ export function ApprovalForm({ question, answer }: { question: Approval; answer:
   )
 }
 
-/** An option as the agent names it; how far it reaches is said where that is more than this once. */
+/** An option under the agent's name, with its scope where that is more than this one call. */
 function Option({ option: { label, kind, scope }, isEdited }: { option: AskOption; isEdited: boolean }) {
   const own = kind === 'allow' ? 'Allow' : 'Deny'
   return (

@@ -89,7 +89,7 @@ function Row({ field, name }: EntryProps) {
   )
 }
 
-/** Choices that are all in sight: several may be chosen, or a text of one's own is allowed. */
+/** Choices that are all visible: several may be chosen, or any other text is allowed. */
 function Choices({ field: { kind, choices, open, initial }, name }: EntryProps) {
   return (
     <>

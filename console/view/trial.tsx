@@ -57,7 +57,7 @@ export function TrialView({ trial }: { trial: Trial }) {
   )
 }
 
-/** Of a door without an endpoint the wire is what its client would have. */
+/** For a door without an endpoint the wire is the one that its client would have. */
 function wireTitle({ client, door }: Trial): string {
   return client === undefined ? `What the client of ${door} sent and got` : `What a client of ${door} sends and gets`
 }

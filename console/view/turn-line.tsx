@@ -30,7 +30,7 @@ interface TurnLineProps {
 /** One turn of the list; all of it leads to its page. */
 export function TurnLine({ turn, index, fullBar, now }: TurnLineProps) {
   const { usage, losses, code, error, startedAt } = turn
-  // Why it failed gets the room of what such a turn does not have.
+  // The reason of a failure takes the room of columns that such a turn does not fill.
   const isBare = code !== undefined && usage === undefined && losses === undefined
   return (
     <div class="turn-row" role="row" aria-rowindex={index + 2}>

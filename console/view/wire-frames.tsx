@@ -9,7 +9,7 @@ interface FramesProps {
   isPretty?: boolean
 }
 
-/** The frames of one side of a turn, each with who said it and when. */
+/** The frames of one side of a turn, each with its sender and its time. */
 export function Frames({ frames, side, startedAt, isPretty = false }: FramesProps) {
   return (
     <div class={`frames ${side}`}>

@@ -8,8 +8,8 @@ import { runThin, type ThinOptions } from './thin.ts'
 /**
  * `turnpike as PROTOCOL`: stands in for that protocol's agent on stdio; stdout is protocol only. A running gateway (at
  * TURNPIKE_URL, or on the same configuration file) runs the turns; without one this process does. Without a
- * configuration only a running gateway of the examples does: otherwise the client would take an example agent for its
- * own.
+ * configuration only a running gateway of the examples runs them: otherwise the client would take an example agent for
+ * its own.
  */
 export async function asCommand(args: string[]): Promise<number> {
   const [protocol, ...own] = args

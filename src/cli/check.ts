@@ -45,7 +45,7 @@ export async function checkCommand(args: string[]): Promise<number> {
   return 0
 }
 
-/** Reads the file; with `hints` its errors are printed with what to write instead. */
+/** Reads the file; with `hints` its errors are printed with the correction. */
 async function read(file: string, hints: boolean): Promise<Config | undefined> {
   const codecs = await loadCodecs()
   try {

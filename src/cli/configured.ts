@@ -12,7 +12,7 @@ export function configEnv(): Record<string, string | undefined> {
   return { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
 }
 
-/** The parts of the codecs that a configuration needs. */
+/** Returns the parts of the codecs that a configuration needs. */
 export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
   return Object.fromEntries(
     Object.entries(codecs).map(([name, { dialects, silent = false, profile, options }]) => [

@@ -30,7 +30,10 @@ interface Written {
   named: boolean
 }
 
-/** Writes the configuration and says so, as `turnpike init` does, but not what to try. Undefined when it is not wanted. */
+/**
+ * Writes the configuration and prints that, as `turnpike init` does, but without the commands to try. Undefined when
+ * the user declines.
+ */
 export async function writeConfig(args: string[]): Promise<Written | undefined> {
   const { options, rest } = takeOptions(args, ['config'])
   const force = rest.includes('--force')

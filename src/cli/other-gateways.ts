@@ -27,8 +27,8 @@ export async function otherGateways({ store }: Config, port: number): Promise<st
 }
 
 /**
- * The same warnings for a command that is no gateway. One that runs on this configuration file is no other one: it may
- * listen on another port than that of the file (`serve --port`).
+ * The same warnings for a command that is no gateway. A gateway that runs on this configuration file does not count as
+ * another one: it may listen on another port than that of the file (`serve --port`).
  */
 export async function gatewaysBesideThatOf(file: string, config: Config): Promise<string[]> {
   const others = await otherGateways(config, config.server.port)

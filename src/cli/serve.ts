@@ -35,8 +35,8 @@ function readPort(text: string): number {
 }
 
 /**
- * `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. `isReported`: it has been
- * said what its agents need.
+ * `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. `isReported`: what
+ * its agents need has already been printed.
  */
 export async function serveCommand(args: string[], isReported = false): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'port'])

@@ -22,7 +22,7 @@ const ALL: readonly Column[] = [
   ['ENDING', 20, ({ code, error }) => (error === undefined ? code : `${code} ${error}`)],
 ]
 
-/** The columns that a narrow terminal goes without, in this order. */
+/** The columns that are left out on a narrow terminal, in this order. */
 const LEFT_OUT = ['ROUTE', 'QUEUED', 'START', 'FIRST', 'CLIENT', 'TOKENS', 'TURN', 'STARTED', 'LOST']
 const GAP = '  '
 

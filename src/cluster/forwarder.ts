@@ -28,7 +28,7 @@ const OF_CONNECTION = new Set([
   'cookie',
 ])
 
-/** Headers of an answer that the replica which is closer to the client writes itself. */
+/** Headers of an answer that the first replica, which the client is connected to, writes itself. */
 const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])
 
 /** The header by which a replica says that it has not done a request: `moved`, its session is not here, or `unproven`. */
@@ -47,7 +47,7 @@ export interface ForwardedRequest {
   outgoing: ServerResponse
   /** The client, as JSON. */
   caller: string
-  /** The answer comes. */
+  /** The answer begins. */
   answered(): void
   /** It has no answer, and nothing was written to the client. */
   failed(fate: ForwardedFate): void

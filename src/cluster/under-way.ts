@@ -8,11 +8,11 @@ const IDLE_MS = 50
 export interface Patience {
   /** The time for a connection. */
   connectMs: number
-  /** The time without a byte of an answer after which one is not waited for that was asked for itself. */
+  /** The time without a byte of an answer after which a request about the replica itself is given up. */
   answerMs: number
   /** The interval at which it is asked whether it answers while requests are under way to it. */
   everyMs: number
-  /** The number of times in a row that it does not, after which those requests are given up. */
+  /** The number of missing answers in a row after which those requests are given up. */
   times: number
 }
 
@@ -67,7 +67,8 @@ export class UnderWay {
   }
 
   /**
-   * Resolves when nothing is under way that a client could not ask another replica for again, or after `ms` milliseconds.
+   * Resolves after `ms` milliseconds, or as soon as every request under way is one that its client could send again to
+   * another replica.
    */
   async untilIdle(ms: number): Promise<void> {
     const until = performance.now() + ms
@@ -76,7 +77,10 @@ export class UnderWay {
     }
   }
 
-  /** True while a request is under way that is not only a look: followers go on elsewhere from their last event. */
+  /**
+   * True while a request is under way that does more than follow a turn: followers continue at another replica from
+   * their last event.
+   */
   get #isBusy(): boolean {
     return [...this.#routes.values()].some(({ sent }) => [...sent].some(({ method }) => method !== 'GET'))
   }

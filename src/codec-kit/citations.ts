@@ -13,7 +13,7 @@ export function characters(text: string): number {
   return count
 }
 
-/** A citation of a text that stands `before` characters behind the beginning of another, with its place in that. */
+/** A citation of a text that begins `before` characters after the beginning of another, with its place in that. */
 export function placedCitation(citation: Citation, text: string, before: number): Citation & Place {
   const length = characters(text)
   const end = Math.min(citation.end ?? length, length)
@@ -32,7 +32,9 @@ export function citationAtEnd(citation: Citation, text: string, tail: string): C
   return placedCitation({ ...citation, start: Math.max(0, start - before), end: Math.max(0, end - before) }, tail, 0)
 }
 
-/** The sources of texts that are joined to one, each with its place in that. `joint` is what stands between two texts. */
+/**
+ * The sources of texts that are joined to one, each with its place in that. `joint` is the text between two of them.
+ */
 export function joinedCitations(texts: readonly Cited[], joint = ''): (Citation & Place)[] {
   // Most texts have no sources, and are not counted.
   if (texts.every(({ citations }) => citations === undefined)) return []

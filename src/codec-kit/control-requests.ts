@@ -52,7 +52,7 @@ export class ControlRequests {
     return 'read'
   }
 
-  /** Tells every waiting request that the process gives no answer. */
+  /** Ends every waiting request: the process gives no answer. */
   forget(): void {
     const requests = [...this.#open.values()]
     this.#open.clear()

@@ -1,35 +1,38 @@
 import { type JsonText, type Loss, quote } from '../model/index.ts'
 import { DeltaShape } from './delta-shape.ts'
 
-/** A message that is one piece of an answer and nothing else: its text, and what it is a piece of. */
+/**
+ * A delta: a message that holds one piece of an answer and nothing else. `kind` says which part of the answer the text
+ * belongs to.
+ */
 export interface PlainDelta {
   kind: string
   text: string
 }
 
-/** The messages of an answer: how each is read the full way, and which of them are deltas. */
+/** Reads the messages of an answer with parser and schema, and recognizes deltas among them. */
 export interface DeltaWire<M, D extends PlainDelta = PlainDelta> {
   /** Finds values that may be different in each delta and have no meaning (`valuesOf`). */
   readonly changing?: RegExp
-  /** Reads a message the full way; undefined when it cannot be read. */
+  /** Reads a message with parser and schema; undefined when it cannot be read. */
   read(message: JsonText, report: (loss: Loss) => void): M | undefined
   /** The delta that a message is; undefined when it is more than that. */
   deltaOf(read: M): D | undefined
-  /** Makes what the full way reads in `message`: a delta like this one, with another text. */
+  /** Makes what `read` makes of `message`: a delta like this one, with another text. */
   another(delta: D, text: string, message: JsonText): M
 }
 
-/** The most shapes that are learnt in one answer: a server whose deltas all differ is read the full way. */
+/** The most shapes that are learnt in one answer. The messages of a server whose deltas all differ are parsed. */
 const MOST = 8
 /** The most places of a text in its message that are tried. */
 const PLACES = 3
-/** A text that stands in the place of another one to see what the full way reads there. */
+/** A text that replaces that of a delta, to see what `read` makes of it. */
 const PROBE = 'probe'
 
 /**
- * Reads the messages of one answer. A server repeats the text around its deltas with each of them, so that it tells what
- * they are in a tenth of the time of parsing and checking. This shape is learnt from a delta that was read the full way,
- * and kept if the full way reads another text in it as the same delta with that text. All else is read the full way.
+ * Reads the messages of one answer. A server writes the same JSON around the text of each delta. This shape is learnt
+ * from a delta that was parsed, and used if `read` makes the same delta of it with another text. Messages of this shape
+ * are recognized by comparing strings, in a tenth of the time of parsing and checking them. All others are parsed.
  */
 export class DeltaReader<M> {
   readonly #wire: DeltaWire<M>
@@ -53,7 +56,7 @@ export class DeltaReader<M> {
   #learn(message: JsonText, delta: PlainDelta): void {
     this.#known = undefined
     this.#tries += 1
-    // An answer of one delta has no use for it.
+    // An answer with a single delta has no use for a shape.
     if (this.#tries === 1 || this.#tries > MOST) return
     const quoted = quote(delta.text)
     let at = message.indexOf(quoted)
@@ -67,7 +70,7 @@ export class DeltaReader<M> {
     }
   }
 
-  /** True when the full way reads `PROBE` as a delta of this kind, and loses nothing. */
+  /** True when `read` makes a delta of this kind of it, with the text `PROBE` and without a loss. */
   #isSame(message: JsonText, kind: string): boolean {
     let lossless = true
     const read = this.#wire.read(message, () => {

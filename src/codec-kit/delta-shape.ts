@@ -15,7 +15,7 @@ export function valuesOf(...names: readonly string[]): RegExp {
 export class DeltaShape {
   /** The text between those values. */
   readonly #fixed: readonly string[]
-  /** The one of them that the text of a delta follows. */
+  /** The index of the one before the text of a delta. */
   readonly #before: number
   /** The text after that, where nothing in it changes. */
   readonly #tail: string | undefined

@@ -38,7 +38,10 @@ export function errorTable(
   return Object.fromEntries(rows) as Codec['errors']
 }
 
-/** The status of a failure that no client of models sends its request again for; many do so for any from 408 on. */
+/**
+ * The status of a failure after which no client of models repeats its request; many repeat it after any status from 408
+ * on.
+ */
 export const UNRETRIED = 400
 
 /**

@@ -123,7 +123,7 @@ export class RpcCalls {
     return id !== undefined && this.#settle(id, answer, line)
   }
 
-  /** Tells every waiting call that there is no answer. */
+  /** Ends every waiting call without an answer. */
   end(): void {
     const calls = [...this.#open.values()]
     this.#open.clear()

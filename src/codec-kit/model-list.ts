@@ -12,7 +12,7 @@ export interface ModelListWords {
   list(agents: readonly ListedAgent[]): JsonText
   one(agent: ListedAgent): JsonText
   error(found: Fault): JsonText
-  /** The refusal of a model that there is not; `why` names those that there are. */
+  /** The refusal of an unknown model; `why` names the known ones. */
   unknown(why: string): Fault
 }
 

@@ -23,7 +23,7 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
     return this.#active === undefined && this.#waiting.length === 0
   }
 
-  /** Runs the prompt in its turn; false when too many wait already. */
+  /** Runs the prompt after those before it; false when too many wait already. */
   add(waiting: Waiting): boolean {
     if (this.#waiting.length >= LIMIT) return false
     this.#waiting.push(waiting)

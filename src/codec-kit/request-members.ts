@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isRecord } from '../model/index.ts'
 import { isJsonSchema } from './json-schema.ts'
 
-/** The kinds of a request's members, each with what is wrong when it is another one. */
+/** The kinds of a request's members, each with the message for a member of another kind. */
 export const text = v.string('must be a string')
 export const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
 export const count = v.pipe(
