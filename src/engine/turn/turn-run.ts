@@ -29,7 +29,7 @@ export class TurnRun implements Runner {
   /** The fault of a turn that is out of time. */
   #late: Fault | undefined
   /** The size of the input that the agent got during the turn. */
-  #told = 0
+  #inputSize = 0
 
   /** `others` are the agents that may take the turn when its own cannot, in order. */
   constructor(turn: Turn, others: readonly AgentSettings[]) {
@@ -52,7 +52,7 @@ export class TurnRun implements Runner {
   inputRefusal(input: readonly Part[]): Fault | undefined {
     const { steerable, agent, limits } = this.#turn
     if (!steerable) return unsteerable(agent)
-    return this.#told + sizeOf(input) > limits.body ? tooMuch(limits.body) : undefined
+    return this.#inputSize + sizeOf(input) > limits.body ? tooMuch(limits.body) : undefined
   }
 
   /** Gives the agent input of a client, or the reason why not. */
@@ -60,7 +60,7 @@ export class TurnRun implements Runner {
     const turn = this.#turn
     const refusal = this.inputRefusal(input)
     if (refusal) return refusal
-    this.#told += sizeOf(input)
+    this.#inputSize += sizeOf(input)
     turn.peers.recorder.steered(turn, input)
     turn.link!.send({ type: 'turn-steer', exchange, target: { turn: turn.id }, input })
     return undefined
