@@ -8,6 +8,7 @@ import {
   members,
   object,
   type Part,
+  parse,
   quote,
   rest,
 } from '../../src/model/index.ts'
@@ -65,8 +66,8 @@ function messageJson(role: WireRole, parts: readonly Part[], writing: Writing): 
 
 /** The type of a server's block that a part came as, if the request may have it. */
 function isServerPart(part: Part, allows: Writing['allows']): boolean {
-  const type = member(ownExt(part.ext) ?? '', 'type')
-  return type !== undefined && allows(JSON.parse(type) as string)
+  const type = parse(member(ownExt(part.ext) ?? '', 'type') ?? '')
+  return typeof type === 'string' && allows(type)
 }
 
 /** A part as a block; undefined for one that has none. */

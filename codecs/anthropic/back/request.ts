@@ -15,6 +15,7 @@ import {
   members,
   object,
   type Part,
+  parse,
   quote,
   type TurnOptions,
   type TurnStart,
@@ -45,8 +46,12 @@ export function writingOf({ ext }: TurnStart & { ext?: Part['ext'] }, report: Re
 
 /** The betas that the client has asked for, as the header has them. */
 export function betasOf(ext: Part['ext']): string | undefined {
-  const betas = member(ownExt(ext) ?? '', 'betas')
-  return betas === undefined ? undefined : (JSON.parse(betas) as string[]).join(',')
+  const betas = parse(member(ownExt(ext) ?? '', 'betas') ?? '')
+  return isTexts(betas) ? betas.join(',') : undefined
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 /** The messages before the first answer: the conversation before, and the input. */
