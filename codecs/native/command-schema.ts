@@ -80,6 +80,15 @@ const options = record({
   locale: maybe(text),
 })
 
+/** The options and tools for the rest of a parked turn. */
+const settings = record({
+  agent: maybe(text),
+  user: maybe(text),
+  options: v.optional(options, {}),
+  clientTools: maybe(list(clientTool)),
+  ext: maybe(ext),
+})
+
 const names = v.record(v.string(), v.string('must be a string'), 'must be an object of strings')
 const configOption = record({
   id: text,
@@ -149,7 +158,13 @@ export const COMMANDS: Schemas = {
   'turn-cancel': command({ target }),
   'turn-follow': command({ target: which }),
   'turn-steer': command({ target, input: v.array(part, 'must be a string or an array of parts') }),
-  'ask-reply': command({ target, ...answered, also: maybe(list(record(answered))), input: maybe(parts) }),
+  'ask-reply': command({
+    target,
+    ...answered,
+    also: maybe(list(record(answered))),
+    input: maybe(parts),
+    settings: maybe(settings),
+  }),
   'session-open': command({ mcpServers: maybe(texts) }),
   'session-close': command({}),
   'session-clear': command({}),

@@ -1,7 +1,7 @@
 import type { Answer, FrontContext, FrontPorts } from '../contract/index.ts'
 import type { Command, Id } from '../model/index.ts'
 import { commandsOf, type RequestEnd } from './request-commands.ts'
-import { type StartRequest, startCommand } from './request-start.ts'
+import { type StartRequest, settingsOf, startCommand } from './request-start.ts'
 
 /** `coder:gpt-5` is the agent `coder`, which is to use the model `gpt-5`. */
 export function agentOf(model: string): [agent: string, model: string | undefined] {
@@ -21,8 +21,9 @@ export function toolAnswer(streams: boolean, command: Command): Answer {
 }
 
 /**
- * Sends what a request of a client of models asks: the turn that it abandons is cancelled, then its own command gets
- * the answer that `answerTo` gives for it.
+ * Sends the commands of a request of a client of models: first cancels the turn that it abandons, then sends its own
+ * command with the answer that `answerTo` makes for it. A request that goes on with a turn brings its options and tools
+ * too.
  */
 export function sendRequest(
   request: StartRequest & RequestEnd,
@@ -34,5 +35,6 @@ export function sendRequest(
   const start = (): Command => startCommand(request, headers, exchange, ports.newId())
   const { before, command } = commandsOf(request, exchange, start)
   for (const cancel of before) ports.command(cancel)
-  ports.command(command, answerTo(command))
+  const full = command.type === 'ask-reply' ? { ...command, settings: settingsOf(request) } : command
+  ports.command(full, answerTo(full))
 }

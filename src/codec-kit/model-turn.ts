@@ -11,6 +11,7 @@ import {
   type Part,
   type Stop,
   type TurnEnd,
+  type TurnSettings,
   type TurnStart,
   type Usage,
 } from '../model/index.ts'
@@ -61,6 +62,8 @@ export interface ModelApi {
   input(parts: readonly Part[]): readonly JsonText[]
   /** Writes the results of all calls of an answer, in the order of the calls. */
   results(results: readonly CallResult[]): readonly JsonText[]
+  /** Has the next requests say these options and tools instead of those before. */
+  change(settings: TurnSettings): void
   /** Writes a request with the whole conversation so far; `report` gets what the wire has no form for. */
   request(
     conversation: readonly JsonText[],
@@ -97,12 +100,13 @@ export class ModelTurn {
   readonly #steered: JsonText[] = []
   /** Calls that wait for their results, and the results that have come. */
   readonly #waiting = new Map<Id, CallResult | undefined>()
-  #answer: ModelAnswer
+  /** The answer that is being read. */
+  #answer: ModelAnswer | undefined
   #head: Pick<CallHead, 'status' | 'headers'> = NO_HEAD
   #calls = 0
   #state: 'begun' | 'started' | 'ended' = 'begun'
-  /** The answer to the last request is still being read. */
-  #reads = false
+  /** No request has said the options and tools yet, so their losses are not reported yet. */
+  #unsaid = true
   #usage: Usage | undefined
 
   /** `open` makes the wire of the turn; it reports there what the wire has no form for. */
@@ -111,7 +115,6 @@ export class ModelTurn {
     this.#ports = ports
     this.#api = open((loss) => ports.report(loss, start.turn))
     this.#conversation = [...this.#api.beginning]
-    this.#answer = this.#api.answer()
   }
 
   /** Sends the first request. */
@@ -120,7 +123,11 @@ export class ModelTurn {
   }
 
   /** The result of a call of a client's tool; the next request goes out with the last of them. */
-  reply({ ask, reply }: CommandOf<'ask-reply'>): void {
+  reply({ ask, reply, settings }: CommandOf<'ask-reply'>): void {
+    if (settings) {
+      this.#api.change(settings)
+      this.#unsaid = true
+    }
     if (ask === undefined || !this.#waiting.has(ask) || reply.kind !== 'tool') return
     const { status, parts, ext } = reply
     this.#waiting.set(ask, { type: 'tool-reply', tool: ask, status, parts, ...(ext && { ext }) })
@@ -141,20 +148,21 @@ export class ModelTurn {
 
   /** Takes the head of an answer. */
   head(head: CallHead): void {
-    if (this.#isCurrent(head.call)) this.#head = head
+    if (this.#answerTo(head.call)) this.#head = head
   }
 
   /** Takes a server-sent event, or the whole body of an answer that is none. */
   frame(frame: Frame): void {
     const { data, call } = typeof frame === 'string' ? { data: frame, call: undefined } : frame
-    if (!this.#isCurrent(call)) return
+    const answer = this.#answerTo(call)
+    if (!answer) return
     const { status, headers } = this.#head
     if (status >= 400) {
       const wait = retryAfterMs(headers)
       this.#fail({ ...this.#api.refusal(data, status), ...(wait !== undefined && { retryAfterMs: wait }) })
       return
     }
-    const wrong = this.#answer.take(data)
+    const wrong = answer.take(data)
     if (wrong) {
       this.#fail(wrong)
       return
@@ -163,15 +171,16 @@ export class ModelTurn {
       this.#state = 'started'
       this.#ports.emit({ type: 'turn-started', turn: this.#start.turn })
     }
-    this.#answer.say()
-    if (this.#answer.over) this.#complete()
+    answer.say()
+    if (answer.over) this.#complete(answer)
   }
 
   /** A call has ended: its answer is over, or was cut. */
   callEnd(end: CallEnd): void {
-    if (!this.#isCurrent(end.call)) return
+    const answer = this.#answerTo(end.call)
+    if (!answer) return
     if (end.why === 'cancelled') this.cancel()
-    else if (end.why === 'closed') this.#complete()
+    else if (end.why === 'closed') this.#complete(answer)
     else this.#fail(this.#isCut(end) ? CUT_OFF : faultOfEnd(end))
   }
 
@@ -180,13 +189,15 @@ export class ModelTurn {
     return why === 'failed' && this.#head !== NO_HEAD && !unreadable
   }
 
-  /** Every request of the turn has the same losses. */
+  /** Every request with the same options and tools has the same losses. */
   #lost(loss: Loss): void {
-    if (this.#calls === 1) this.#ports.report(loss, this.#start.turn)
+    if (this.#unsaid) this.#ports.report(loss, this.#start.turn)
   }
 
-  #isCurrent(call: string | undefined): boolean {
-    return this.#reads && this.#state !== 'ended' && (call === undefined || call === String(this.#calls))
+  /** The answer that a call brings, while it is being read. */
+  #answerTo(call: string | undefined): ModelAnswer | undefined {
+    const isCurrent = this.#state !== 'ended' && (call === undefined || call === String(this.#calls))
+    return isCurrent ? this.#answer : undefined
   }
 
   #call(): void {
@@ -195,11 +206,10 @@ export class ModelTurn {
       this.#fail(fault('provider-error', `The model has not come to an end after ${MAX_CALLS} requests.`))
       return
     }
-    this.#count()
     this.#answer = this.#api.answer()
     this.#head = NO_HEAD
-    this.#reads = true
     const { path, headers, body } = this.#api.request(this.#conversation, (loss) => this.#lost(loss))
+    this.#unsaid = false
     this.#ports.open({
       call: String(this.#calls),
       kind: 'http',
@@ -211,32 +221,28 @@ export class ModelTurn {
     })
   }
 
-  /** The answer is over: the turn ends, or waits for the results of the calls. */
-  #complete(): void {
-    const { ending } = this.#answer
+  /** An answer is over: the turn ends, or waits for the results of the calls. */
+  #complete(answer: ModelAnswer): void {
+    const { ending } = answer
     if (ending === undefined) {
       this.#fail(CUT_OFF)
       return
     }
-    this.#reads = false
-    this.#answer.end()
-    const { calls } = this.#answer
+    answer.end()
+    const { calls, usage } = answer
     if (typeof ending !== 'string') this.#fail(ending)
     else if (this.#isLast(ending, calls)) {
       this.#end({ outcome: 'completed', stop: ending })
     } else {
-      this.#tellUsage()
-      this.#conversation.push(...this.#answer.write())
+      // A client that runs the calls gets the tokens with them.
+      if (usage) this.#ports.emit({ type: 'usage', turn: this.#start.turn, scope: 'call', usage })
+      this.#count()
+      this.#answer = undefined
+      this.#conversation.push(...answer.write())
       for (const { tool } of calls) this.#waiting.set(tool, undefined)
       for (const call of calls) this.#ask(call)
       this.#goOn()
     }
-  }
-
-  /** Reports the tokens of an answer that is not the last: a client that runs its calls gets them with that answer. */
-  #tellUsage(): void {
-    const { usage } = this.#answer
-    if (usage) this.#ports.emit({ type: 'usage', turn: this.#start.turn, scope: 'call', usage })
   }
 
   /** True when no request follows an answer that has ended like this. */
@@ -267,9 +273,9 @@ export class ModelTurn {
     this.#call()
   }
 
-  /** Adds the usage of the answer so far, which is over. */
+  /** Adds the usage of an answer that is over. */
   #count(): void {
-    const { usage } = this.#answer
+    const usage = this.#answer?.usage
     if (usage) this.#usage = addUsage(this.#usage ?? {}, usage)
   }
 

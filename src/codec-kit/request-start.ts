@@ -1,5 +1,15 @@
 import type { FrontContext } from '../contract/index.ts'
-import type { ClientTool, Command, Ext, Id, Message, Part, TurnOptions, TurnStart } from '../model/index.ts'
+import type {
+  ClientTool,
+  Command,
+  Ext,
+  Id,
+  Message,
+  Part,
+  TurnOptions,
+  TurnSettings,
+  TurnStart,
+} from '../model/index.ts'
 
 /** A request to a model, as it was read: the conversation before its input, and its input. */
 export interface StartRequest {
@@ -20,13 +30,25 @@ export interface StartRequest {
   ext: Ext | undefined
 }
 
+/** Returns the options, tools and other settings of a request, without its input. */
+export function settingsOf({ agent, user, options, tools, ext }: StartRequest): TurnSettings {
+  return {
+    options,
+    ...(agent !== '' && { agent }),
+    ...(user && { user }),
+    ...(tools.length > 0 && { clientTools: tools }),
+    ...(ext && { ext }),
+  }
+}
+
 /** The command of a request that begins a turn. */
 export function startCommand(
-  { agent, user, input, history, options, tools, session, conversation, after, ext }: StartRequest,
+  request: StartRequest,
   headers: FrontContext['headers'],
   exchange: Id,
   turn: Id,
 ): Command & TurnStart {
+  const { input, history, session, conversation, after } = request
   const named = headers['turnpike-session']
   const id = named ?? conversation ?? session
   const key = headers['idempotency-key']
@@ -41,17 +63,13 @@ export function startCommand(
     turn,
     task: 'prompt',
     input,
-    options,
-    ...(agent !== '' && { agent }),
-    ...(user && { user }),
+    ...settingsOf(request),
     ...(name && { request: name }),
     ...(id && { session: { id } }),
     ...(after !== undefined && { after }),
     ...(history.length > 0 && { history }),
     historyMode: adds ? 'delta' : 'complete',
-    ...(tools.length > 0 && { clientTools: tools }),
     ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
     ...(repeats && { retry: true }),
-    ...(ext && { ext }),
   }
 }

@@ -72,6 +72,11 @@ export interface BackHalf<O> {
   memory(context: BackContext<O>): Memory
   /** Its agents can go on with a copy of one of their sessions (`origin` of a `SessionRef`), or some can. */
   readonly copiesSessions?: true
+  /**
+   * Its agents take other options and tools within a turn: the client's request that answers a question may bring them
+   * (`settings` of an `ask-reply`).
+   */
+  readonly takesSettings?: true
   /** The model that an agent is configured to use, if its command line names one. */
   configuredModel?(context: BackContext<O>): string | undefined
   /** Sorts the frames of a process that serves several sessions at once; absent: each has a process of its own. */

@@ -146,6 +146,9 @@ export interface TurnStart {
   environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
 }
 
+/** The part of a request that says how its turn is done. */
+export type TurnSettings = Pick<TurnStart, 'agent' | 'user' | 'options' | 'clientTools'> & { ext?: Ext }
+
 /** The answer to a question: the question's id, or its place among those that a parked turn waits for, from 0. */
 export interface Answered {
   ask?: Id
@@ -156,6 +159,8 @@ export interface Answered {
 /**
  * A message from a client to an agent. `exchange` names the request that it came with. A request may bring the answers
  * to several questions of a parked turn (`also`), and say something besides (`input`); agents get each of them alone.
+ * `settings` are all that the request says of the rest of the turn; absent, they are as before. Only agents whose
+ * protocol takes them (`takesSettings` of its back half) get them.
  */
 export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | TurnStart
@@ -163,7 +168,13 @@ export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   /** Its exchange is shown the turn from its first event on, also when the turn has ended. */
   | { type: 'turn-follow'; target: Target }
   | { type: 'turn-steer'; target: Target; input: readonly Part[] }
-  | ({ type: 'ask-reply'; target: Target; also?: readonly Answered[]; input?: readonly Part[] } & Answered)
+  | ({
+      type: 'ask-reply'
+      target: Target
+      also?: readonly Answered[]
+      input?: readonly Part[]
+      settings?: TurnSettings
+    } & Answered)
   | { type: 'session-open'; mcpServers?: readonly string[] }
   | { type: 'session-close' | 'session-clear' }
   /** Forgets an ended turn: it is not found any more. A parked one is cancelled first. */

@@ -73,8 +73,13 @@ describe('a request', () => {
 
   test('goes on with the turn whose results it brings, or cancels that first', () => {
     const goesOn = ports()
-    sendRequest({ ...REQUEST, input: [result(call)] }, CONTEXT, goesOn.ports, 'x', () => ANSWER)
-    expect(goesOn.done).toMatchObject([[{ type: 'ask-reply', target: { continuation: 't0.c' }, at: 1 }, ANSWER]])
+    const more = { options: { topP: 1 }, tools: [{ name: 'f' }], user: 'u', ext: { protocol: 'p', json: '{}' } }
+    sendRequest({ ...REQUEST, ...more, input: [result(call)] }, CONTEXT, goesOn.ports, 'x', () => ANSWER)
+    const { tools: clientTools, ...rest } = more
+    const settings = { agent: 'coder', clientTools, ...rest }
+    expect(goesOn.done).toMatchObject([
+      [{ type: 'ask-reply', target: { continuation: 't0.c' }, at: 1, settings }, ANSWER],
+    ])
     const leaves = ports()
     const parts: Part[] = [{ type: 'tool-call', tool: call, name: 'f', args: '{}' }]
     sendRequest({ ...REQUEST, history: [{ role: 'assistant', parts }] }, CONTEXT, leaves.ports, 'x', () => ANSWER)

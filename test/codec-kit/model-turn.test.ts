@@ -62,6 +62,7 @@ const api: ModelApi = {
   request: (conversation) => ({ path: '/ask', headers: { 'x-version': '1' }, body: conversation.join('|') }),
   answer: () => new PlainAnswer(),
   refusal: (body, status) => fault('provider-error', `${status} ${body}`),
+  change: () => {},
 }
 
 function open() {
@@ -452,8 +453,9 @@ describe('messages of the wire', () => {
   })
 })
 
-test('what the wire has no form for is reported for the first request alone', () => {
+test('what the wire has no form for is reported for the first request, and the first one with other settings', () => {
   const losses: Loss[] = []
+  const changes: unknown[] = []
   const ports = { emit() {}, open() {}, report: (loss: Loss) => losses.push(loss) }
   const lossy: ModelApi = {
     ...api,
@@ -461,6 +463,7 @@ test('what the wire has no form for is reported for the first request alone', ()
       report({ kind: 'dropped', item: 'option.effort', why: 'no-place', count: 1 })
       return api.request(conversation, report)
     },
+    change: (settings) => void changes.push(settings),
   }
   const turn = new ModelTurn(START, ports as never, (report) => {
     report({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 })
@@ -469,4 +472,13 @@ test('what the wire has no form for is reported for the first request alone', ()
   turn.begin()
   turn.frame(JSON.stringify({ stop: 'end', calls: [['a', 'agent']] }))
   expect(losses.map(({ item }) => item)).toEqual(['plan', 'option.effort'])
+  const call = { stop: 'end', calls: [['b', 'client']] }
+  turn.frame(JSON.stringify(call))
+  const reply = { exchange: 'x', type: 'ask-reply', target: 'running', ask: 'b' } as const
+  const settings = { options: { effort: 'high' } }
+  turn.reply({ ...reply, reply: { kind: 'tool', status: 'ok', parts: [] }, settings })
+  turn.frame(JSON.stringify(call))
+  turn.reply({ ...reply, reply: { kind: 'tool', status: 'ok', parts: [] } })
+  expect(losses.map(({ item }) => item)).toEqual(['plan', 'option.effort', 'option.effort'])
+  expect(changes).toEqual([settings])
 })

@@ -52,7 +52,7 @@ function asking(how: PlainTurn = {}) {
     parts.told.flatMap(([what, about]) =>
       what === 'a question of an agent was settled' ? [(about as { by: string }).by] : [],
     )
-  return { ...parts, asks, asked, answer, replies, audits }
+  return { ...parts, asks, asked, answer, sent, replies, audits }
 }
 
 const settledOf = (events: readonly TurnEvent[]) =>
@@ -314,4 +314,20 @@ test('a turn that ends settles what is open, and refuses what is asked after tha
   await Promise.resolve()
   expect(replies()).toEqual([pick('no')])
   expect(turn.losses.list).toEqual([])
+})
+
+test('other settings of a client go to the agent with one answer, over those of the session', () => {
+  const { asks, asked, answer, sent, turn } = asking()
+  turn.session.record.settings = { model: 'm', effort: 'low' }
+  expect(asks.settings).toBe(turn.command)
+  asked(ask('a'))
+  asked(ask('b'))
+  const said = { options: { effort: 'high', topP: 1 } }
+  asks.change(said, { options: { effort: 'high' } })
+  expect(asks.settings).toBe(said)
+  answer('a', pick('yes'))
+  answer('b', pick('no'))
+  const settings = { options: { model: 'm', effort: 'high' } }
+  expect(sent).toMatchObject([{ ask: 'a', settings }, { ask: 'b' }])
+  expect(sent[1]).not.toHaveProperty('settings')
 })

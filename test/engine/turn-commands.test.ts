@@ -148,6 +148,45 @@ describe('an answer with the token of a park', () => {
   })
 })
 
+describe('an answer with other settings, and fields of its own', () => {
+  const SAID = { settings: { options: { topP: 1 } }, ext: { protocol: 'p', json: '{}' } }
+  const answering = async (loss: 'report' | 'strict', target?: Target) => {
+    const parts = await parked('q')
+    parts.turn.route.loss = loss
+    const command = {
+      type: 'ask-reply',
+      exchange: 'y',
+      target: target ?? parts.token,
+      ask: 'q',
+      reply: pick('ok'),
+    } as const
+    const host = new PlainHost()
+    const said = { ...command, ...SAID }
+    await parts.commands.run(parts.client, said, new Exchange(said, { ...ANSWER, asks: 'next-request' }, host))
+    return { ...parts, host, items: parts.turn.losses.list.map(({ item, field }) => [item, field]) }
+  }
+
+  test('loses what does not reach the agent', async () => {
+    const { items, sent, turn } = await answering('report')
+    expect(items).toEqual([
+      ['option.topP', undefined],
+      ['ext', 'p'],
+    ])
+    expect([sent.length, turn.questions?.parked]).toEqual([1, undefined])
+    const inline = await answering('report', { turn: 't' })
+    expect(inline.items).toEqual([
+      ['ext', 'p'],
+      ['option.topP', undefined],
+    ])
+  })
+
+  test('is refused where nothing may be lost, and the turn waits', async () => {
+    const { host, items, sent, turn } = await answering('strict')
+    expect(host.faults).toMatchObject([{ code: 'lossy-refused', message: expect.stringContaining('option.topP') }])
+    expect([items, sent, turn.questions?.parked?.asks.length]).toEqual([[], [], 1])
+  })
+})
+
 test('a parked turn that its client deletes is cancelled first', async () => {
   const { commands, client, turn, turns, token } = await parked('q')
   turn.link!.cancel = () => void turn.take({ type: 'turn-end', turn: 't', outcome: 'cancelled' })

@@ -1,6 +1,6 @@
-import { type CallResult, flatToolName, type ModelApi } from '../../../src/codec-kit/index.ts'
+import { type CallResult, flatToolName, type ModelApi, withSettings } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import type { Command, Fault, JsonText, Loss, Part, TurnStart } from '../../../src/model/index.ts'
+import type { Command, Fault, JsonText, Loss, Part, TurnSettings, TurnStart } from '../../../src/model/index.ts'
 import { faultOfError } from '../errors.ts'
 import type { Options } from '../options.ts'
 import { VERSIONS } from '../wire.ts'
@@ -11,19 +11,21 @@ import { betasOf, conversationOf, requestBody, writingOf } from './request.ts'
 /** The wire of `POST /v1/messages`, for one turn. */
 export class MessagesApi implements ModelApi {
   readonly beginning: readonly JsonText[]
-  readonly #start: Command & TurnStart
+  #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
-  readonly #writing: Writing
+  readonly #report: (loss: Loss) => void
+  #writing: Writing
   /** The names of the client's tools, as they are on the wire. */
-  readonly #tools: ReadonlySet<string>
+  #tools: ReadonlySet<string>
 
   constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: (loss: Loss) => void) {
     this.#start = start
     this.#options = options
     this.#ports = ports
+    this.#report = report
     this.#writing = writingOf(start, report)
-    this.#tools = new Set(start.clientTools?.filter(({ kind }) => kind !== 'hosted').map(flatToolName))
+    this.#tools = ownTools(start)
     this.beginning = conversationOf(start, this.#writing)
   }
 
@@ -33,6 +35,12 @@ export class MessagesApi implements ModelApi {
 
   results(results: readonly CallResult[]): readonly JsonText[] {
     return messageJsons([{ role: 'tool', parts: results }], this.#writing)
+  }
+
+  change(settings: TurnSettings): void {
+    this.#start = withSettings(this.#start, settings)
+    this.#writing = writingOf(this.#start, this.#report)
+    this.#tools = ownTools(this.#start)
   }
 
   request(conversation: readonly JsonText[], report: (loss: Loss) => void): ReturnType<ModelApi['request']> {
@@ -51,4 +59,9 @@ export class MessagesApi implements ModelApi {
   refusal(body: string, status: number): Fault {
     return faultOfError(body, status)
   }
+}
+
+/** The names of the tools that the client runs. */
+function ownTools({ clientTools }: TurnStart): ReadonlySet<string> {
+  return new Set(clientTools?.filter(({ kind }) => kind !== 'hosted').map(flatToolName))
 }

@@ -8,6 +8,7 @@ import { MessagesApi } from './api.ts'
 export const back: BackHalf<Options> = {
   capabilities: backCapabilities,
   memory: () => 'request',
+  takesSettings: true,
   configuredModel: ({ options }) => options.model,
   open: ({ options }, ports) =>
     new TurnBack((start) => new ModelTurn(start, ports, (report) => new MessagesApi(start, options, ports, report))),

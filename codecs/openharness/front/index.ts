@@ -108,6 +108,7 @@ export class OpenHarnessFront implements FrontLink {
     if (reply) {
       const { continuation, ...said } = reply
       this.#ports.command({ ...common, type: 'ask-reply', target: { continuation }, ...said }, answer)
+      if (start.environment) this.#ports.report(dropped('start.environment', undefined, 'policy'), exchange)
     } else {
       const { locale, ...rest } = start
       const options = { ...(streams && { streaming: true }), ...(locale !== undefined && { locale }) }

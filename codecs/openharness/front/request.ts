@@ -33,7 +33,7 @@ export interface ShellRequest {
     locale?: string
   }
   /** The answer to an ask of a parked turn; then no new turn begins. */
-  reply?: { continuation: string; ask?: string; reply: AskReply }
+  reply?: { continuation: string; ask?: string; reply: AskReply; input?: readonly Part[] }
   ext?: Ext
   /** The number of unknown members of `auth`: they may be secrets and are not passed on. */
   droppedAuth: number
@@ -132,6 +132,8 @@ function understand(body: string, message: RequestMessage, context: Context, ids
   const asked = askedCapabilities(message.capabilities ?? {})
   const sessionId = context.session_id || auth?.session_id
   const ext = requestExt(body, message, continuation !== undefined)
+  const input = inputOf(intent, context)
+  const files = input.filter(({ type }) => type !== 'text')
   return {
     asked,
     session: {
@@ -151,13 +153,18 @@ function understand(body: string, message: RequestMessage, context: Context, ids
         },
       }),
       ...(context.task_hint?.plugin_id && { agent: context.task_hint.plugin_id }),
-      input: inputOf(intent, context),
+      input,
       ...(asked.length > 0 && { askedCapabilities: asked }),
       ...(context.environment_state && { environment: environmentOf(context, raw) }),
       ...(context.shell?.locale && { locale: context.shell.locale }),
     },
     ...(continuation !== undefined && {
-      reply: { continuation, ...(approvalOf(context, raw) ?? { reply: { kind: 'approval', option: intent.trim() } }) },
+      reply: {
+        continuation,
+        ...(approvalOf(context, raw) ?? { reply: { kind: 'approval', option: intent.trim() } }),
+        // An agent that takes input while it works gets them.
+        ...(files.length > 0 && { input: files }),
+      },
     }),
     ...(ext && { ext }),
     droppedAuth: Object.keys(auth ?? {}).filter((key) => !AUTH_KEYS.has(key)).length,

@@ -232,7 +232,11 @@ export function strictRefusal(
   const request = predictRequest(back, command, same).flatMap(({ item }) => (demanded.includes(item) ? [] : item))
   const answer = same ? [] : predictAnswer(front, back).filter(({ kind }) => kind === 'dropped')
   const items = [...new Set([...request, ...answer.map(({ item }) => item)])]
-  if (items.length === 0) return undefined
+  return items.length === 0 ? undefined : lossyRefusal(items)
+}
+
+/** The fault with which a route that takes no losses refuses a request that would lose these items. */
+export function lossyRefusal(items: readonly Item[]): Fault {
   const named = items.slice(0, NAMED_LIMIT).join(', ')
   const rest = items.length > NAMED_LIMIT ? ` and ${items.length - NAMED_LIMIT} more` : ''
   return fault(

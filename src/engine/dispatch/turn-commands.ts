@@ -18,6 +18,14 @@ import { type AskAnswered, join, mismatchOf, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
 import { InOrder } from './in-order.ts'
 import { maySee, viewerOf } from './lists.ts'
+import {
+  applyChange,
+  changeFor,
+  refusalOfChange,
+  reportExt,
+  reportSettings,
+  type TurnChange,
+} from './settings-change.ts'
 
 /** For a command about a turn or a question that is over. */
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
@@ -36,7 +44,7 @@ interface ParkedAt {
 
 type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply'>
 
-/** The commands about a turn that was started before: each finds its turn by what the client calls it. */
+/** The commands about a turn that was started before: each finds its turn by the client's name for it. */
 export class TurnCommands {
   readonly #host: PastHost
   readonly #store: Store
@@ -56,7 +64,7 @@ export class TurnCommands {
     return ['turn-cancel', 'turn-follow', 'turn-steer', 'turn-delete', 'ask-reply'].includes(command.type)
   }
 
-  /** Does what the command says. */
+  /** Runs the command. */
   async run(client: ClientLink, command: Command & TurnCommand, exchange: Exchange | undefined): Promise<void> {
     if (command.type === 'turn-delete') return this.#delete(command.id, client.options.access.tenant, exchange)
     const meant = client.exchangeOf(command.target)
@@ -67,7 +75,7 @@ export class TurnCommands {
       case 'turn-cancel':
         return answered(exchange, (meant ?? turn)?.cancel())
       case 'turn-steer':
-        return told(exchange, !turn || turn.ended ? GONE : turn.tellAgent(command))
+        return acknowledged(exchange, !turn || turn.ended ? GONE : turn.tellAgent(command))
       case 'turn-follow':
         if (exchange) await this.#follow(client, command.target, turn ?? this.#seen(access, command.target), exchange)
         return
@@ -117,6 +125,10 @@ export class TurnCommands {
     const { target } = command
     if (typeof target !== 'object' || !('continuation' in target)) {
       const became = turn?.answer(command, principalOf(client)) ?? 'gone'
+      if (became === 'taken') {
+        reportExt(turn!, command)
+        reportSettings(turn!, command)
+      }
       return answered(exchange, became === 'taken', refusalOf(became))
     }
     // Answers that come at the same time are taken one after the other: each sees what the one before has decided.
@@ -138,11 +150,14 @@ export class TurnCommands {
     if (!parked) return refused(exchange, UNKNOWN)
     if (!command.also && contradicts(command, parked)) return refused(exchange, GONE)
     const turn = this.#waiting(client.options.access.tenant, command, parked)
+    const change = turn && changeFor(turn, command)
+    const lossy = turn && refusalOfChange(turn, change)
+    if (lossy) return refused(exchange, lossy)
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await join(turn, exchange, turn.questions!.parked!.seq)
     if (exchange?.ended) return undefined
-    if (turn && answerAll(turn, command, parked.asks, { by: principalOf(client), echo: exchange?.answer.echo }))
-      return undefined
+    const about = { by: principalOf(client), echo: exchange?.answer.echo, change }
+    if (turn && answerAll(turn, command, parked.asks, about)) return undefined
     // Nobody waits for it any longer: the state of the turn is the answer.
     const now = (await this.#parkedAt(continuation))!
     if (contradicts(command, now)) return refused(exchange, GONE)
@@ -219,19 +234,21 @@ function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[])
 }
 
 /**
- * Gives a parked turn the text of a request, then all its answers: with the last answer the agent goes on. False when
- * none of its questions is open any more.
+ * Gives a parked turn the options and the text of a request, then all its answers: with the last answer the agent goes
+ * on. False when none of its questions is open any more.
  */
 function answerAll(
   turn: Turn,
   command: CommandOf<'ask-reply'>,
   asks: readonly Id[],
-  { by, echo }: { by: string; echo: Ext | undefined },
+  { by, echo, change }: { by: string; echo: Ext | undefined; change: TurnChange | undefined },
 ): boolean {
   const { ask, at, reply, also = [], ...rest } = command
   const answers = [{ ask, at, reply }, ...also].map((one) => ({ meant: meantBy(one, asks), reply: one.reply }))
   const open = turn.questions?.parked?.asks ?? []
   if (answers.some(({ meant }) => meant === undefined || open.some((one) => one.ask === meant))) {
+    if (change) applyChange(turn, change)
+    reportExt(turn, command)
     sayBesides(turn, command)
   }
   const became: AskAnswered[] = []
@@ -257,7 +274,7 @@ function answered(exchange: Exchange | undefined, done: boolean | undefined, why
 }
 
 /** Answers a command that goes to an agent: with success, or with the refusal. */
-function told(exchange: Exchange | undefined, refusal: Fault | undefined): void {
+function acknowledged(exchange: Exchange | undefined, refusal: Fault | undefined): void {
   answered(exchange, refusal === undefined, refusal)
 }
 

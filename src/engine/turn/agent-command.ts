@@ -1,5 +1,5 @@
 import type { SessionSettings } from '../../contract/index.ts'
-import type { Command, Message, TurnStart } from '../../model/index.ts'
+import type { Command, Message, TurnSettings, TurnStart } from '../../model/index.ts'
 import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { SessionNames } from '../common/index.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -36,10 +36,18 @@ function conversationFor(
 /** The command with the agent's names of the session, and the client's settings of it that the command does not override. */
 function withSession(
   command: Command & TurnStart,
-  { model, effort }: SessionSettings,
+  settings: SessionSettings,
   names: SessionNames,
 ): Command & TurnStart {
   const { conversation: _, ...session } = command.session ?? {}
-  const options = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }), ...command.options }
-  return { ...command, options, session: { ...session, ...names } }
+  return { ...withDefaults(command, settings), session: { ...session, ...names } }
+}
+
+/** A request with the client's settings of its session, which its own options override. */
+export function withDefaults<T extends Pick<TurnSettings, 'options'>>(
+  request: T,
+  { model, effort }: SessionSettings = {},
+): T {
+  const defaults = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) }
+  return { ...request, options: { ...defaults, ...request.options } }
 }

@@ -1,5 +1,6 @@
-import type { Ask, AskReply, CommandOf, EventOf, Ext, Id } from '../../model/index.ts'
+import type { Ask, AskReply, CommandOf, EventOf, Ext, Id, TurnSettings } from '../../model/index.ts'
 import { timeoutUntil } from '../common/index.ts'
+import { withDefaults } from './agent-command.ts'
 import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
 import { Parking } from './parking.ts'
 import type { Turn } from './turn.ts'
@@ -26,6 +27,9 @@ export class TurnAsks implements Questions {
   readonly #turn: Turn
   readonly #open = new Map<Id, OpenAsk>()
   readonly #parking: Parking
+  /** Those of the newest request that has changed them, and what the agent has not got of them yet. */
+  #settings: TurnSettings | undefined
+  #unsaid: TurnSettings | undefined
 
   constructor(turn: Turn) {
     this.#turn = turn
@@ -40,6 +44,17 @@ export class TurnAsks implements Questions {
   /** The park that the turn is in. */
   get parked(): Park | undefined {
     return this.#parking.current
+  }
+
+  /** The options and tools that the agent works with. */
+  get settings(): TurnSettings {
+    return this.#settings ?? this.#turn.command
+  }
+
+  /** A client's request has others: `carried` are those for the agent, which gets them with the next answer. */
+  change(settings: TurnSettings, carried: TurnSettings): void {
+    this.#settings = settings
+    this.#unsaid = withDefaults(carried, this.#turn.session.record.settings)
   }
 
   /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
@@ -171,7 +186,10 @@ export class TurnAsks implements Questions {
 
   #send(ask: Id, reply: AskReply): void {
     const { id: turn, command, link } = this.#turn
-    link?.send({ exchange: command.exchange, type: 'ask-reply', target: { turn }, ask, reply })
+    const settings = this.#unsaid
+    this.#unsaid = undefined
+    const { exchange } = command
+    link?.send({ exchange, type: 'ask-reply', target: { turn }, ask, reply, ...(settings && { settings }) })
   }
 
   /** Logs the settlement of a question, without content. */

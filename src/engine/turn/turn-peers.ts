@@ -1,5 +1,16 @@
 import type { Route, SessionRecord } from '../../contract/index.ts'
-import type { Ask, Command, CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnStart } from '../../model/index.ts'
+import type {
+  Ask,
+  Command,
+  CommandOf,
+  Ext,
+  Fault,
+  Id,
+  Part,
+  TurnEvent,
+  TurnSettings,
+  TurnStart,
+} from '../../model/index.ts'
 import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
@@ -100,6 +111,10 @@ export interface Questions {
   readonly waiting: boolean
   /** The park that the turn is in. */
   readonly parked: Park | undefined
+  /** The options and tools that the agent works with. */
+  readonly settings: TurnSettings
+  /** A client's request has others: `carried` are those for the agent, which gets them with the next answer. */
+  change(settings: TurnSettings, carried: TurnSettings): void
   /** A client answers; `by` names it for the record, `echo` is what later answers repeat of its request. */
   answer(command: CommandOf<'ask-reply'>, by: string, echo?: Ext): AskAnswered
   /** A client has left. */

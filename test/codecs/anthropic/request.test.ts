@@ -392,6 +392,7 @@ describe('results of tools', () => {
         reply: reply('B'),
         also: [{ at: 0, reply: reply('A') }],
         input: [{ type: 'text', text: 'and?' }],
+        settings: { agent: 'coder', options: { maxTokens: 100, model: 'coder' } },
       },
     ])
     expect(drive.answers.get('f2')).toMatchObject({ asks: 'next-request' })

@@ -277,6 +277,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
       at: fc.nat(9),
       also: fc.array(record({ reply }, { ask: text, at: fc.nat(9) }), { maxLength: 2 }),
       input: parts,
+      settings: record({ options }, { agent: text, user: text, clientTools, ext }),
     },
   ],
   'session-open': [{}, { mcpServers: words }],

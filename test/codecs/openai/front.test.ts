@@ -395,6 +395,7 @@ describe('results of tools', () => {
         reply: reply('B'),
         also: [{ at: 0, reply: reply('A') }],
         input: [{ type: 'text', text: 'and?' }],
+        settings: { agent: 'coder', options: { model: 'coder' } },
       },
     ])
     expect(drive.answers.get('f1')).toMatchObject({ asks: 'next-request' })

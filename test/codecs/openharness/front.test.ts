@@ -793,6 +793,14 @@ describe('approvals', () => {
     expect(drive.commands[0]).not.toHaveProperty('ask')
   })
 
+  test('its files are further input, and its surroundings are a loss', () => {
+    const attachments = [{ kind: 'image', ref_id: 'i1' }]
+    const more = { attachments, environment_state: { privacy_tier: 'public', x: 1 } }
+    const drive = ask(body({ user_intent: 'yes', ...more, continuation: { continuation_token: 'turnpike.k' } }))
+    expect(drive.commands).toMatchObject([{ type: 'ask-reply', input: [{ type: 'file', ref: 'i1' }] }])
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'start.environment', why: 'policy', count: 1 }])
+  })
+
   test.each([
     ['left out', { option: 'yes' }],
     ['null', { option: 'yes', approval_id: null, args: null, message: null, stop_turn: null }],

@@ -23,14 +23,17 @@ import type { MessageWriter } from '../write-messages.ts'
 
 type Start = TurnStart & { ext?: Ext }
 
-/** The messages of a request: the system prompt, the conversation before, and the input. */
-export function messagesOf({ options, history = [], input, ext }: Start, writer: MessageWriter): JsonText[] {
-  const { systemPrompt } = options
+/** The messages that each request begins with: the system prompt. */
+export function systemOf({ options: { systemPrompt }, ext }: Start, writer: MessageWriter): JsonText[] {
   const own = ownMember(ext, 'messages')
-  const said = systemPrompt === undefined ? [] : writer.message(message('system', systemPrompt))
-  const system = own === undefined ? said : elements(own)
+  if (own !== undefined) return elements(own)
+  return systemPrompt === undefined ? [] : writer.message(message('system', systemPrompt))
+}
+
+/** The messages of the conversation before the first answer: the history, and the input. */
+export function messagesOf({ history = [], input }: Start, writer: MessageWriter): JsonText[] {
   const before = answeredHistory(history, input).flatMap((said) => writer.message(said))
-  return [...system, ...before, ...writer.message({ role: 'user', parts: input })]
+  return [...before, ...writer.message({ role: 'user', parts: input })]
 }
 
 function message(role: 'system', text: string): { role: 'system'; parts: Part[] } {

@@ -1,7 +1,6 @@
-import type { CallResult, ModelApi } from '../../../../src/codec-kit/index.ts'
-import { answeredHistory } from '../../../../src/codec-kit/index.ts'
+import { answeredHistory, type CallResult, type ModelApi, withSettings } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import type { Command, Fault, JsonText, Part, TurnStart } from '../../../../src/model/index.ts'
+import type { Command, Fault, JsonText, Part, TurnSettings, TurnStart } from '../../../../src/model/index.ts'
 import { DeclaredTools } from '../../declared-tools.ts'
 import { faultOfError } from '../../errors.ts'
 import type { Options } from '../../options.ts'
@@ -13,7 +12,7 @@ import { requestBody } from './request.ts'
 /** The wire of `POST /responses`, for one turn. */
 export class ResponsesApi implements ModelApi {
   readonly beginning: readonly JsonText[]
-  readonly #start: Command & TurnStart
+  #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
   readonly #report: Report
@@ -37,10 +36,14 @@ export class ResponsesApi implements ModelApi {
   }
 
   results(results: readonly CallResult[]): readonly JsonText[] {
-    for (const { tool, name } of this.#answer!.calls) {
-      if (this.#tools.get(name)?.kind === 'custom') this.#items.isCustom(tool)
-    }
+    this.#noteCalls()
     return results.map((result) => this.#items.result(result))
+  }
+
+  change(settings: TurnSettings): void {
+    this.#noteCalls()
+    this.#tools.declare(settings.clientTools)
+    this.#start = withSettings(this.#start, settings)
   }
 
   request(conversation: readonly JsonText[], report: Report): { path: string; body: string } {
@@ -54,5 +57,12 @@ export class ResponsesApi implements ModelApi {
 
   refusal(body: string, status: number): Fault {
     return faultOfError(body, status)
+  }
+
+  /** Notes which calls of the last answer are of custom tools, as long as these are declared. */
+  #noteCalls(): void {
+    for (const { tool, name } of this.#answer!.calls) {
+      if (this.#tools.get(name)?.kind === 'custom') this.#items.isCustom(tool)
+    }
   }
 }

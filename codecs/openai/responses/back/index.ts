@@ -8,6 +8,7 @@ import { ResponsesApi } from './api.ts'
 export const back: BackHalf<Options> = {
   capabilities: responsesBack,
   memory: () => 'request',
+  takesSettings: true,
   configuredModel: ({ options }) => options.model,
   open: ({ options }, ports) =>
     new TurnBack((start) => new ModelTurn(start, ports, (report) => new ResponsesApi(start, options, ports, report))),

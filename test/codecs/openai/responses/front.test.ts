@@ -892,6 +892,7 @@ describe('a turn that asks', () => {
         reply: reply('two'),
         also: [{ at: 0, reply: reply('one') }],
         input: [{ type: 'text', text: 'and hurry' }],
+        settings: { options: {} },
       },
     ])
     drive.play([event('ask-settled', { ask: 'a', how: 'answered' }), OPEN, text('Done.'), END])
