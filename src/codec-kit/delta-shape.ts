@@ -55,8 +55,10 @@ export class DeltaShape {
   /** The text from here on if it is plain and the message ends as this shape does: nearly always. */
   #plainText(message: JsonText, start: number): string | undefined {
     const tail = this.#tail
-    if (tail === undefined || !message.endsWith(tail)) return undefined
-    const text = message.slice(start, -tail.length)
+    if (tail === undefined) return undefined
+    const end = message.length - tail.length
+    if (message.slice(end) !== tail) return undefined
+    const text = message.slice(start, end)
     return text !== '' && isPlain(text) ? text : undefined
   }
 }
