@@ -1,19 +1,17 @@
 import fc from 'fast-check'
 import { from } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { turnLaws } from '../../src/engine/events/laws.ts'
 import { viewOf } from '../../src/engine/events/view.ts'
 import { type AgentEvent, type EventOf, fault, type TurnEvent, textOf } from '../../src/model/index.ts'
+import { lawful } from './lawful.ts'
 
 /** What turns make of ids that an agent uses again: an id never stands for two things, and nothing that was said is gone. */
 
 function run(events: readonly AgentEvent[]): TurnEvent[] {
   const seen: TurnEvent[] = []
   const missingEnd = () => fault('agent-crashed', 'gone')
-  const laws = turnLaws({ turn: 't', missingEnd, cancelled: () => false })
-  from([...events, { type: 'turn-end', turn: 't', outcome: 'completed' } as const])
-    .pipe(laws)
-    .subscribe((event) => seen.push(event))
+  const source = from<AgentEvent[]>([...events, { type: 'turn-end', turn: 't', outcome: 'completed' }])
+  lawful(source, { turn: 't', missingEnd, cancelled: () => false }).subscribe((event) => seen.push(event))
   return seen
 }
 

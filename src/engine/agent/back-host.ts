@@ -1,4 +1,4 @@
-import { Observable, type Subscriber } from 'rxjs'
+import { Observable } from 'rxjs'
 import {
   type BackContext,
   type BackDialect,
@@ -24,7 +24,7 @@ import {
   type TurnStart,
 } from '../../model/index.ts'
 import { carryStart, dropped, reportFields } from '../carry/index.ts'
-import { turnLaws } from '../events/index.ts'
+import { TurnLaws } from '../events/index.ts'
 
 /** The calls that a back link opens and writes to: those that run, or those of a recording. */
 export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave' | 'trace' | 'file'>
@@ -43,7 +43,7 @@ export interface BackListener {
 /** A turn that the agent has not ended, and the laws that its events go to. */
 interface HostedTurn {
   readonly id: Id
-  readonly laws: Subscriber<AgentEvent>
+  readonly laws: TurnLaws
   cancelled: boolean
   /** The characters that the agent has written for it. */
   written: number
@@ -135,16 +135,15 @@ export class BackHost<O = unknown> {
    */
   run(command: Command & TurnStart): Observable<TurnEvent> {
     const { turn: id } = command
-    let turn: HostedTurn | undefined
-    const events = new Observable<AgentEvent>((laws) => {
-      turn = { id, laws, cancelled: false, written: 0 }
+    return new Observable<TurnEvent>((subscriber) => {
+      const missingEnd = (): Fault => this.missingEnd
+      const laws = new TurnLaws({ turn: id, missingEnd, cancelled: () => turn.cancelled }, subscriber)
+      const turn: HostedTurn = { id, laws, cancelled: false, written: 0 }
       this.#turn = turn
       if (this.asking) this.#asks.clear()
       if (this.dead) this.close()
       else this.#step('request', () => this.#link.encode(this.#carried(command)))
     })
-    const cancelled = (): boolean => turn?.cancelled === true
-    return events.pipe(turnLaws({ turn: id, missingEnd: () => this.missingEnd, cancelled }))
   }
 
   /** Encodes a command about the agent or its turn. One that the agent's protocol does not have is a loss. */

@@ -38,10 +38,9 @@ export function carryEvent(
   view: LiveView,
   report: ReportLoss,
 ): TurnEvent | undefined {
-  if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
-    // Most events are pieces of text, so they are tested first.
-    if (!whole && event.ext === undefined && capabilities[event.type] !== 'none') return event
-  }
+  // Most events are pieces of text, so they are tested first.
+  if (event.type === 'text-delta' && !whole && event.ext === undefined && capabilities['text-delta'] !== 'none')
+    return event
   if (!carriesEvent(capabilities, event)) {
     if (!isSeen(event)) report(dropped(lostItem(capabilities, event)))
     reportMembers(capabilities, event, report)

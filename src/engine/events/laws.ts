@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs'
+import type { Subscriber } from 'rxjs'
 import {
   type AgentEvent,
   type EventOf,
@@ -20,33 +20,6 @@ export interface LawContext {
   cancelled(): boolean
 }
 
-/**
- * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
- * agent left open are closed before it; text for a message that was never opened opens it; every message and tool call
- * has an id of its own; one usage total, right before the end; events of no turn or another one are dropped. What ends
- * the turn from outside is an event of the source, or its completion.
- */
-export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) => Observable<TurnEvent> {
-  return (source) =>
-    new Observable<TurnEvent>((subscriber) => {
-      const guard = new TurnGuard(context, (event) => subscriber.next(event))
-      return source.subscribe({
-        next: (event) => {
-          guard.next(event)
-          if (guard.ended) subscriber.complete()
-        },
-        error: (error: unknown) => {
-          guard.finish(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
-          subscriber.complete()
-        },
-        complete: () => {
-          guard.finish(context.missingEnd())
-          subscriber.complete()
-        },
-      })
-    })
-}
-
 const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see the gateway log.')
 
 /** A message, tool call or step that is open in a lane, by its id or its number. */
@@ -56,17 +29,30 @@ type OpenGroup = { kind: 'message' | 'tool' | 'step'; id: Id; lane: string | und
 export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
   const closings: TurnEvent[] = []
   let over = false
-  const guard = new TurnGuard({ turn, cancelled: () => false }, (event) => over && closings.push(event))
-  for (const event of said) guard.next(event as AgentEvent)
+  const next = (event: TurnEvent): void => {
+    if (over) closings.push(event)
+  }
+  const context = { turn, missingEnd: () => why, cancelled: () => false }
+  const laws = new TurnLaws(context, { next, complete() {}, closed: false })
+  for (const event of said) laws.next(event as AgentEvent)
   over = true
-  guard.finish(why)
-  // The guard holds back usage that came already until the end.
+  laws.complete()
+  // The laws hold back usage that came already until the end.
   return closings.filter(({ type }) => type !== 'usage')
 }
 
-class TurnGuard {
-  readonly #context: Pick<LawContext, 'turn' | 'cancelled'>
-  readonly #next: (event: TurnEvent) => void
+/** The reader of a turn's events. */
+type TurnReader = Pick<Subscriber<TurnEvent>, 'next' | 'complete' | 'closed'>
+
+/**
+ * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
+ * agent left open are closed before it; text for a message that was never opened opens it; every message and tool call
+ * has an id of its own; one usage total, right before the end; events of no turn or another one are dropped. What ends
+ * the turn from outside is an event, or `complete`.
+ */
+export class TurnLaws {
+  readonly #context: LawContext
+  readonly #reader: TurnReader
   readonly #open = new Map<string, OpenGroup>()
   readonly #identities = new Identities()
   #usage: TurnEvent | undefined
@@ -74,21 +60,28 @@ class TurnGuard {
   #speaking: Id | undefined
   #lane: string | undefined
   #spoken: Id = ''
-  ended = false
+  #ended = false
 
-  constructor(context: Pick<LawContext, 'turn' | 'cancelled'>, next: (event: TurnEvent) => void) {
+  /** `reader` gets the events, and is completed after the end. */
+  constructor(context: LawContext, reader: TurnReader) {
     this.#context = context
-    this.#next = next
+    this.#reader = reader
   }
 
+  /** True when nobody gets what follows: the turn has its end, or was left. */
+  get closed(): boolean {
+    return this.#reader.closed
+  }
+
+  /** An event of the agent. */
   next(event: AgentEvent): void {
-    if (this.ended || event.turn === null || event.turn !== this.#context.turn) return
+    if (this.#ended || event.turn === null || event.turn !== this.#context.turn) return
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
       case 'reasoning-end':
         if (event.message !== this.#speaking || event.lane !== this.#lane) this.#speak(event.message, event.lane)
-        this.#next(this.#spoken === event.message ? event : { ...event, message: this.#spoken })
+        this.#reader.next(this.#spoken === event.message ? event : { ...event, message: this.#spoken })
         return
       case 'message-start':
         this.#startMessage(event)
@@ -107,19 +100,19 @@ class TurnGuard {
         return
       case 'usage':
         if (event.scope === 'turn') this.#usage = event
-        else this.#next(event)
+        else this.#reader.next(event)
         return
       default: {
         const unique = this.#identities.unique(event)
         this.#track(unique)
-        this.#next(unique)
+        this.#reader.next(unique)
       }
     }
   }
 
-  /** The wire has ended: a turn without an end fails with this. */
-  finish(why: Fault): void {
-    if (!this.ended) this.#end(failedTurn(this.#context.turn, why))
+  /** The wire has ended: a turn without an end fails. */
+  complete(): void {
+    if (!this.#ended) this.#end(failedTurn(this.#context.turn, this.#context.missingEnd()))
   }
 
   #speak(message: Id, lane: string | undefined): void {
@@ -132,7 +125,7 @@ class TurnGuard {
     const turn = this.#context.turn
     const id = this.#identities.openMessage(message, lane)
     this.#open.set(`message ${id}`, { kind: 'message', id, lane })
-    this.#next({ type: 'message-start', turn, message: id, role: 'assistant', ...laneOf(lane) })
+    this.#reader.next({ type: 'message-start', turn, message: id, role: 'assistant', ...laneOf(lane) })
     return id
   }
 
@@ -144,7 +137,7 @@ class TurnGuard {
     const id = this.#identities.openMessage(message, lane)
     this.#open.set(`message ${id}`, { kind: 'message', id, lane })
     this.#speaking = undefined
-    this.#next(id === message ? event : { ...event, message: id })
+    this.#reader.next(id === message ? event : { ...event, message: id })
   }
 
   #endMessage(event: EventOf<'message-end'>): void {
@@ -154,23 +147,23 @@ class TurnGuard {
     this.#open.delete(`message ${id}`)
     this.#speaking = undefined
     const own = parts && this.#identities.parts(parts, lane)
-    if (id === message && own === parts) this.#next(event)
-    else this.#next({ ...event, message: id, ...(own && { parts: own }) })
+    if (id === message && own === parts) this.#reader.next(event)
+    else this.#reader.next({ ...event, message: id, ...(own && { parts: own }) })
   }
 
   /** A number that is open in this lane begins another step: the one before is over. */
   #startStep(event: EventOf<'step-start'>): void {
     const { turn, step, lane } = event
     const key = stepKey(event)
-    if (this.#open.delete(key)) this.#next({ type: 'step-end', turn, step, stop: 'end', ...laneOf(lane) })
+    if (this.#open.delete(key)) this.#reader.next({ type: 'step-end', turn, step, stop: 'end', ...laneOf(lane) })
     this.#open.set(key, { kind: 'step', id: String(step), lane })
-    this.#next(event)
+    this.#reader.next(event)
   }
 
   #endStep(event: EventOf<'step-end'>): void {
     const { turn, step, lane } = event
-    if (!this.#open.delete(stepKey(event))) this.#next({ type: 'step-start', turn, step, ...laneOf(lane) })
-    this.#next(event)
+    if (!this.#open.delete(stepKey(event))) this.#reader.next({ type: 'step-start', turn, step, ...laneOf(lane) })
+    this.#reader.next(event)
   }
 
   #track(event: TurnEvent): void {
@@ -183,9 +176,10 @@ class TurnGuard {
   #end(end: TurnEnd): void {
     const judged = this.#judge(end)
     this.#closeGroups(judged)
-    if (this.#usage) this.#next(this.#usage)
-    this.ended = true
-    this.#next(judged)
+    if (this.#usage) this.#reader.next(this.#usage)
+    this.#ended = true
+    this.#reader.next(judged)
+    this.#reader.complete()
   }
 
   /**
@@ -203,11 +197,12 @@ class TurnGuard {
     const turn = this.#context.turn
     for (const { kind, id, lane } of [...this.#open.values()].reverse()) {
       const of = { turn, ...laneOf(lane) }
-      if (kind === 'message') this.#next({ type: 'message-end', ...of, message: id })
-      else if (kind === 'step') this.#next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
+      if (kind === 'message') this.#reader.next({ type: 'message-end', ...of, message: id })
+      else if (kind === 'step')
+        this.#reader.next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
       else if (end.outcome !== 'completed') {
         const status = end.outcome === 'cancelled' ? 'cancelled' : 'error'
-        this.#next({ type: 'tool-end', ...of, tool: id, status, parts: [] })
+        this.#reader.next({ type: 'tool-end', ...of, tool: id, status, parts: [] })
       }
     }
   }
