@@ -49,8 +49,8 @@ function asked(read: Read, exchange: Id, turn: Id, headers: Headers): Asked {
   const command = read.command(exchange, turn) as Asked
   if (command.type === 'ask-reply') return command
   const { session, options } = command
-  const request = command.request ?? nonEmpty(headers['x-request-id'])
-  const key = command.once ? undefined : nonEmpty(headers['idempotency-key'])
+  const request = command.request ?? (headers['x-request-id'] || undefined)
+  const key = command.once ? undefined : headers['idempotency-key'] || undefined
   return {
     ...command,
     ...(request !== undefined && { request }),
@@ -59,10 +59,6 @@ function asked(read: Read, exchange: Id, turn: Id, headers: Headers): Asked {
     ...(key !== undefined && session?.id === undefined && { session: { ...session, id: key } }),
     options: { ...(formOf(headers) !== 'whole' && { streaming: true }), ...options },
   }
-}
-
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value
 }
 
 /** The forms of an answer by the media type that asks for them. */

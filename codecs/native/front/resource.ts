@@ -1,3 +1,4 @@
+import type { BodyOf } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -16,11 +17,11 @@ import {
   type Id,
   type JsonText,
   type LinkEvent,
-  object,
   parse,
   parseObject,
   quote,
   type TurnEvent,
+  type TurnStart,
   type TurnView,
 } from '../../../src/model/index.ts'
 import { faultLine } from '../lines.ts'
@@ -38,44 +39,38 @@ interface Request {
   body: string
 }
 
-type Asking = Pick<CommandOf<'query'>, 'what' | 'args'>
-
-/** Makes the query that a request is. */
-function query(asking: (request: Request) => Asking): (request: Request) => Command {
-  return (request) => ({ exchange: request.exchange, type: 'query', ...asking(request) })
-}
+/** The command of a request, without its exchange. */
+type Asked = BodyOf<Exclude<Command, TurnStart>, 'exchange'>
 
 /** The command of each endpoint; text says why the request is wrong. */
-const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
-  'GET /v1/turns': query(({ query }) => ({ what: 'turns', args: listArgs(query) })),
-  'GET /v1/turns/:turn': query(({ params }) => ({ what: 'turn', args: object({ turn: quote(params['turn']) }) })),
-  'DELETE /v1/turns/:turn': ({ exchange, params }) => ({ exchange, type: 'turn-delete', id: params['turn']! }),
-  'GET /v1/turns/:turn/input': query(({ params, query }) => {
+const COMMANDS: Readonly<Record<string, (request: Request) => Asked | string>> = {
+  'GET /v1/turns': ({ query }) => ({ type: 'query', what: 'turns', args: listArgs(query) }),
+  'GET /v1/turns/:turn': ({ params }) => ({
+    type: 'query',
+    what: 'turn',
+    args: JSON.stringify({ turn: params['turn'] }),
+  }),
+  'DELETE /v1/turns/:turn': ({ params }) => ({ type: 'turn-delete', id: params['turn']! }),
+  'GET /v1/turns/:turn/input': ({ params, query }) => {
     const continuation = new URLSearchParams(query).get('continuation') ?? undefined
-    return { what: 'input', args: JSON.stringify({ turn: params['turn'], continuation }) }
-  }),
-  'GET /v1/turns/:turn/events': ({ exchange, params }) => ({ exchange, type: 'turn-follow', target: targetOf(params) }),
-  'POST /v1/turns/:turn/cancel': ({ exchange, params }) => ({
-    exchange,
-    type: 'turn-cancel',
-    target: targetOf(params),
-  }),
+    return { type: 'query', what: 'input', args: JSON.stringify({ turn: params['turn'], continuation }) }
+  },
+  'GET /v1/turns/:turn/events': ({ params }) => ({ type: 'turn-follow', target: targetOf(params) }),
+  'POST /v1/turns/:turn/cancel': ({ params }) => ({ type: 'turn-cancel', target: targetOf(params) }),
   'POST /v1/turns/:turn/approvals/:ask': approval,
-  'GET /v1/sessions': query(({ query }) => ({ what: 'sessions', args: listArgs(query) })),
-  'GET /v1/sessions/:session': query(({ params }) => ({
+  'GET /v1/sessions': ({ query }) => ({ type: 'query', what: 'sessions', args: listArgs(query) }),
+  'GET /v1/sessions/:session': ({ params }) => ({
+    type: 'query',
     what: 'session',
-    args: object({ id: quote(params['session']) }),
-  })),
+    args: JSON.stringify({ id: params['session'] }),
+  }),
   'POST /v1/sessions/:session/fork': fork,
-  'GET /v1/agents/:agent/sessions': query(({ query }) => ({
+  'GET /v1/agents/:agent/sessions': ({ query }) => ({
+    type: 'query',
     what: 'agent-sessions',
     args: JSON.stringify(Object.fromEntries(new URLSearchParams(query))),
-  })),
-  'DELETE /v1/sessions/:session': ({ exchange, params }) => ({
-    exchange,
-    type: 'session-delete',
-    id: params['session']!,
   }),
+  'DELETE /v1/sessions/:session': ({ params }) => ({ type: 'session-delete', id: params['session']! }),
 }
 
 function targetOf(params: Request['params']): { turn: Id } {
@@ -86,7 +81,7 @@ function targetOf(params: Request['params']): { turn: Id } {
 export const RESOURCE_ENDPOINTS: readonly string[] = Object.keys(COMMANDS)
 
 /** `{"session":{"id"}}`: the name of the copy. Without a body the gateway names it. */
-function fork({ exchange, params, body }: Request): Command | string {
+function fork({ exchange, params, body }: Request): Asked | string {
   const json = body.trim() === '' ? '{}' : body
   const given = parseObject(json)
   if (!given) return 'the body is not a JSON object; send {"session":{"id":"…"}}, or nothing'
@@ -96,11 +91,11 @@ function fork({ exchange, params, body }: Request): Command | string {
     { ...given, id: params['session'] },
     'session-fork',
   )
-  return 'wrong' in read ? read.wrong : read.command(exchange, '')
+  return 'wrong' in read ? read.wrong : (read.command(exchange, '') as CommandOf<'session-fork'>)
 }
 
 /** `{"option"}` for an approval, with an optional `message`; or a whole `reply`, for any question. */
-function approval({ exchange, params, body }: Request): Command | string {
+function approval({ exchange, params, body }: Request): Asked | string {
   const given = parseObject(body)
   if (!given) return 'the body is not a JSON object; send {"option":"…"}'
   const { option, message } = given
@@ -144,14 +139,14 @@ export class ResourceFront implements FrontLink {
   decode(frame: Frame): void {
     const { method, path, params, query } = this.#context
     const exchange = this.#ports.newId()
-    const command = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, query, body: frameText(frame) })
-    if (typeof command === 'string') {
-      this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`), 'continues')
+    const asked = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, query, body: frameText(frame) })
+    if (typeof asked === 'string') {
+      this.#ports.fault(fault('invalid-request', `The request cannot be read: ${asked}.`), 'continues')
       return
     }
-    const lists = command.type === 'query' && command.what === 'turns'
-    const follows = command.type === 'turn-follow' || (lists && isFollowed(query))
-    this.#ports.command(command, follows ? this.#following() : WHOLE)
+    const lists = asked.type === 'query' && asked.what === 'turns'
+    const follows = asked.type === 'turn-follow' || (lists && isFollowed(query))
+    this.#ports.command({ exchange, ...asked }, follows ? this.#following() : WHOLE)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
