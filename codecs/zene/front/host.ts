@@ -172,7 +172,8 @@ export class HostFront implements FrontLink {
     const ids =
       exchange === undefined ? this.#refusing?.ids : (this.#runs.drop(exchange) ?? this.#answered(exchange)?.ids)
     this.#ports.send(errorLine(this.#form.shape, ids ?? NO_IDS, failed, this.#now()))
-    const exit = exchange === undefined ? (this.#refusing?.exit ?? exitOf(failed)) : EXIT.answered
+    const unasked = INPUT_FAULTS.has(failed.code) ? EXIT.input : EXIT.configuration
+    const exit = exchange === undefined ? (this.#refusing?.exit ?? unasked) : EXIT.answered
     if (exit !== EXIT.answered) this.#ports.warn(safeMessage(failed))
     this.#settle(exit)
   }
@@ -233,8 +234,4 @@ function acceptsLines(accept: string | undefined): boolean {
 
 function cancelLine(ids: Ids, at: number, target: string): string {
   return ackLine(ids, at, 'CANCEL_ACCEPTED', { target_request_id: quote(target) })
-}
-
-function exitOf(failed: Fault): Exit {
-  return INPUT_FAULTS.has(failed.code) ? EXIT.input : EXIT.configuration
 }

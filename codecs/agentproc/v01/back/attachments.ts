@@ -5,10 +5,7 @@ import type { Attachment } from '../schema.ts'
 
 /** The variables of the attachments among a prompt's parts; none when there are none. */
 export function attachmentVariables(parts: readonly Part[], report: Report): Record<string, string> {
-  return variables(parts.filter(isFile).flatMap((part) => attachment(part, report)))
-}
-
-function variables(attachments: readonly Attachment[]): Record<string, string> {
+  const attachments = parts.filter(isFile).flatMap((part) => attachment(part, report))
   if (attachments.length === 0) return {}
   const list = attachments.map(({ type, url, name }) =>
     object({ type: quote(type), url: quote(url), name: quote(name) }),

@@ -8,9 +8,10 @@ import {
   writeEvent,
 } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
-import type { Id, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import { type Id, quote, type TurnEnd, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
 import { AnswerWriter, UNSHOWN } from '../../answer-writer.ts'
-import { bodyLines, errorLine, partialLine, sessionLine } from './lines.ts'
+import { toWireSession } from '../../session.ts'
+import { ERROR, PARTIAL, SESSION } from '../schema.ts'
 
 /**
  * Writes one turn as sentinel lines. Form `stream`: messages that were held back are the body. Form `whole`: the answer
@@ -62,7 +63,7 @@ export class SentinelWriter extends AnswerWriter {
   #failed(end: TurnEnd, view: TurnView): void {
     this.wholeAsPartials(view)
     if (this.#form === 'whole' && view.text !== '') this.report(dropped('message-end'))
-    this.#send(errorLine(this.failure(end)))
+    this.#send(ERROR + quote(this.failure(end)))
   }
 
   #wholeText(view: TurnView): string {
@@ -75,7 +76,7 @@ export class SentinelWriter extends AnswerWriter {
   }
 
   protected partial(text: string): void {
-    this.#send(partialLine(text))
+    this.#send(PARTIAL + quote(text))
   }
 
   #send(lines: string): void {
@@ -84,7 +85,15 @@ export class SentinelWriter extends AnswerWriter {
   }
 
   #sendSession(): void {
-    if (this.#session !== undefined) this.ports.send(sessionLine(this.#session))
+    if (this.#session !== undefined) this.ports.send(SESSION + toWireSession(this.#session))
     this.#session = undefined
   }
+}
+
+/**
+ * Text as body lines, which hold no carriage returns: line ends are LF. Lines that would be read as protocol begin with
+ * a space.
+ */
+function bodyLines(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/^(?=AGENT_(?:SESSION|PARTIAL|ERROR):)/gm, ' ')
 }

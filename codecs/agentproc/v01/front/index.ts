@@ -5,13 +5,21 @@ import {
   type FrontPorts,
   frameText,
 } from '../../../../src/contract/index.ts'
-import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  type Loss,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../../src/model/index.ts'
 import { exitCodeOf } from '../../errors.ts'
 import { EXT_01 } from '../../ext.ts'
 import { refusedVariables, wireOfTurn } from '../../versions.ts'
+import { ERROR, PARTIAL } from '../schema.ts'
 import { SentinelWriter } from './answer.ts'
 import { variablesOf } from './body.ts'
-import { errorLine, partialLine } from './lines.ts'
 import { inputOf, sessionOf, unplaced, type Variables } from './request.ts'
 
 /** The time that a stand-in without AGENT_MESSAGE waits for the message on its stdin, in milliseconds. */
@@ -79,11 +87,11 @@ export class V01Front implements FrontLink {
 
   /** A partial without a text shows nothing. */
   keepAlive(): void {
-    if (this.#context.transport === 'http' && this.#streaming) this.#ports.send(partialLine(''))
+    if (this.#context.transport === 'http' && this.#streaming) this.#ports.send(`${PARTIAL}""`)
   }
 
   encodeFault(found: Fault): void {
-    this.#ports.send(errorLine(found.message))
+    this.#ports.send(ERROR + quote(found.message))
     this.#ports.close(exitCodeOf(found))
   }
 
