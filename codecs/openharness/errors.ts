@@ -29,32 +29,27 @@ const ABOUT_OUR_KEY: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | un
   'forbidden',
 ])
 
-/** The canonical code of an engine's own error code, by the HTTP status it came with. */
-const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
-  400: 'invalid-request',
-  401: 'provider-auth',
-  403: 'provider-auth',
-  404: 'agent-unavailable',
-  405: 'agent-unavailable',
-  408: 'timeout',
-  409: 'session-busy',
-  413: 'payload-too-large',
-  415: 'invalid-request',
-  422: 'invalid-request',
-  429: 'overloaded',
-  499: 'cancelled',
-  500: 'agent-crashed',
-  502: 'agent-unavailable',
-  503: 'agent-unavailable',
-  504: 'timeout',
+/** The HTTP statuses that stand for each error where an engine's own code says nothing. */
+const STATUSES: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
+  'invalid-request': [400, 415, 422],
+  'provider-auth': [401, 403],
+  'agent-unavailable': [404, 405, 502, 503],
+  timeout: [408, 504],
+  'session-busy': [409],
+  'payload-too-large': [413],
+  overloaded: [429],
+  cancelled: [499],
+  'agent-crashed': [500],
 }
+const BY_STATUS = new Map<number, ErrorCode>()
+for (const [code, all] of Object.entries(STATUSES)) for (const status of all) BY_STATUS.set(status, code as ErrorCode)
 
 /** Statuses that are not about the turn when no envelope comes with them: their sender has not read the request. */
 const ABOUT_THE_TURN: ReadonlySet<number> = new Set([400, 409, 415, 422, 499])
 
 /** The fault of a failing status without an envelope, as a proxy or an engine that fails early sends it. */
 export function codeOfStatus(status: number): ErrorCode {
-  const known = ABOUT_THE_TURN.has(status) ? undefined : BY_STATUS[status]
+  const known = ABOUT_THE_TURN.has(status) ? undefined : BY_STATUS.get(status)
   return known ?? 'protocol-violation'
 }
 
@@ -74,7 +69,7 @@ export function faultOfError(error: JsonText | undefined, status: number): Fault
   const named = code === undefined ? undefined : CANONICAL.get(code)
   const known = ABOUT_OUR_KEY.has(named) ? 'provider-auth' : named
   const said = typeof wire['message'] === 'string' ? wire['message'] : ''
-  const canonical = known ?? codeOfProviderText(`${code ?? ''}: ${said}`) ?? BY_STATUS[status] ?? 'agent-crashed'
+  const canonical = known ?? codeOfProviderText(`${code ?? ''}: ${said}`) ?? BY_STATUS.get(status) ?? 'agent-crashed'
   const ownCode = errors[canonical].code === code ? undefined : quote(code)
   if (code === BRIDGE_ERROR) {
     const message = 'The engine reported a fault of its own (bridge_error); its log says more.'

@@ -1,4 +1,4 @@
-import { RPC_CODES, RpcWriter, readRpc } from '../../../src/codec-kit/index.ts'
+import { GatewayCalls, RPC_CODES, RpcWriter, readRpc } from '../../../src/codec-kit/index.ts'
 import { type Frame, type FrontLink, type FrontPorts, frameText, type InputFate } from '../../../src/contract/index.ts'
 import {
   type Fault,
@@ -12,7 +12,6 @@ import {
 import { PROTOCOL } from '../wire.ts'
 import { Asks } from './asks.ts'
 import type { Client } from './client.ts'
-import { Gateway } from './gateway.ts'
 import { Methods } from './methods.ts'
 import { readOffers } from './offers.ts'
 import { Prompts } from './prompts.ts'
@@ -30,7 +29,7 @@ import { Updates } from './updates.ts'
 export class AcpFront implements FrontLink {
   readonly #client: Client
   readonly #requests: Requests
-  readonly #gateway: Gateway
+  readonly #gateway: GatewayCalls
   readonly #asks: Asks
   readonly #prompts: Prompts
   readonly #methods: Methods
@@ -46,7 +45,7 @@ export class AcpFront implements FrontLink {
     }
     this.#client = client
     this.#requests = new Requests(client)
-    this.#gateway = new Gateway(ports)
+    this.#gateway = new GatewayCalls(ports)
     this.#asks = new Asks(client)
     this.#prompts = new Prompts(client, this.#requests, this.#asks)
     this.#methods = new Methods({

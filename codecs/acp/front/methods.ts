@@ -1,11 +1,11 @@
 import type * as v from 'valibot'
-import { RPC_CODES, readTrace, untraced, wordTable } from '../../../src/codec-kit/index.ts'
+import { type GatewayCalls, RPC_CODES, readTrace, untraced, wordTable } from '../../../src/codec-kit/index.ts'
 import type { AgentReply, JsonText } from '../../../src/model/index.ts'
 import { elements, fault, member } from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
 import { unknownExt } from '../wire.ts'
 import type { Client } from './client.ts'
-import { dataOf, type Gateway } from './gateway.ts'
+import { dataOf } from './gateway.ts'
 import { initialized, showsOf } from './initialize.ts'
 import { readOffers } from './offers.ts'
 import type { Prompts } from './prompts.ts'
@@ -28,7 +28,7 @@ interface Params {
 export interface Parts {
   readonly client: Client
   readonly requests: Requests
-  readonly gateway: Gateway
+  readonly gateway: GatewayCalls
   readonly sessions: Sessions
   readonly prompts: Prompts
 }

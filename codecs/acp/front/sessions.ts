@@ -1,4 +1,4 @@
-import { messageLine } from '../../../src/codec-kit/index.ts'
+import { type GatewayCalls, type GatewayReply, messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type Members,
@@ -10,7 +10,7 @@ import {
   type StateReply,
 } from '../../../src/model/index.ts'
 import { type Client, carries } from './client.ts'
-import { dataOf, type Gateway, type Reply } from './gateway.ts'
+import { dataOf } from './gateway.ts'
 import { readModels, readOffers } from './offers.ts'
 import { replay } from './replay.ts'
 import type { Request, Requests } from './requests.ts'
@@ -23,9 +23,9 @@ import { Updates } from './updates.ts'
 export class Sessions {
   readonly #client: Client
   readonly #requests: Requests
-  readonly #gateway: Gateway
+  readonly #gateway: GatewayCalls
 
-  constructor(client: Client, requests: Requests, gateway: Gateway) {
+  constructor(client: Client, requests: Requests, gateway: GatewayCalls) {
     this.#client = client
     this.#requests = requests
     this.#gateway = gateway
@@ -80,13 +80,13 @@ export class Sessions {
   delete(request: Request, id: string): void {
     this.#gateway.ask({ type: 'query', what: 'session' }, id, (reply) => {
       const found = dataOf<SessionReply>(reply)
-      const deleted = (done: Reply): void => this.#deleted(request, id, done)
+      const deleted = (done: GatewayReply): void => this.#deleted(request, id, done)
       if (found) this.#gateway.ask({ type: 'session-delete', id: found.id }, undefined, deleted)
       else deleted(reply)
     })
   }
 
-  #deleted(request: Request, id: string, reply: Reply): void {
+  #deleted(request: Request, id: string, reply: GatewayReply): void {
     if ('fault' in reply && !isUnknown(reply.fault)) {
       this.#requests.fail(request, reply.fault)
       return
@@ -144,7 +144,7 @@ export class Sessions {
   }
 
   /** The sessions that can be opened again under one id, in a folder if one is asked for. */
-  #listed(reply: Reply, cwd: string | undefined): string[] {
+  #listed(reply: GatewayReply, cwd: string | undefined): string[] {
     const { agent } = this.#client
     const sessions = dataOf<Partial<SessionsReply>>(reply)?.sessions ?? []
     const fits = (info: SessionInfo): boolean =>

@@ -18,8 +18,8 @@ interface Settings {
   model?: string
   effort?: string
   mode: Mode
-  /** The settings that have no answer yet: a message after one must have it. */
-  readonly changing: Set<Id>
+  /** The number of settings that have no answer yet: a message after one must have it. */
+  changing: number
   /** The reason why no turn may run: the arguments ask for a mode that the agent does not apply. */
   refusal?: Fault | undefined
 }
@@ -53,7 +53,7 @@ export class Client {
     this.session = named || this.args.session || this.ids.next()
     const { mode, options } = this.args
     const { model } = options
-    this.settings = { initialized: false, ...(model !== undefined && { model }), mode, changing: new Set() }
+    this.settings = { initialized: false, ...(model !== undefined && { model }), mode, changing: 0 }
   }
 
   /** The model for the client; empty when none is known. */

@@ -1,13 +1,16 @@
-import { controlResponse, dropped, scalarText, wordTable } from '../../../src/codec-kit/index.ts'
-import type { Answer } from '../../../src/contract/index.ts'
 import {
-  type Command,
+  controlResponse,
+  dropped,
+  GatewayCalls,
+  type GatewayReply,
+  scalarText,
+  wordTable,
+} from '../../../src/codec-kit/index.ts'
+import {
   type CommandOf,
   elements,
   type Fault,
-  type Id,
   type JsonText,
-  type LinkEvent,
   member,
   members,
   object,
@@ -26,15 +29,10 @@ interface Request {
   line: JsonText
 }
 
-type Reply = Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault
 type Setting = Pick<CommandOf<'config-set'>, 'model' | 'effort' | 'mode'>
-type Body<C> = C extends unknown ? Omit<C, 'exchange' | 'session'> : never
 
 /** The efforts that the CLI knows. */
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
-
-/** The form of the answer to a command outside of turns. */
-const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
 const CAN =
   '{"can_handle_can_use_tool":true,"can_handle_hook_callback":false,"can_set_permission_mode":true,"can_set_model":true,"can_set_effort":true,"can_get_context_usage":true,"can_get_available_models":true,"can_get_usage_info":true,"can_handle_mcp_message":false}'
@@ -47,8 +45,8 @@ const UNANSWERED = 'The agent did not answer this request.'
 export class FrontControls {
   readonly #client: Client
   readonly #queue: QwenCodeQueue
-  /** The takers of the answers of commands. */
-  readonly #open = new Map<Id, (reply: Reply) => void>()
+  /** The commands of requests that are not answered here. */
+  readonly calls: GatewayCalls
 
   /** The function for each request, by its subtype. */
   readonly #served = wordTable<(request: Request) => void>({
@@ -69,11 +67,7 @@ export class FrontControls {
   constructor(client: Client, queue: QwenCodeQueue) {
     this.#client = client
     this.#queue = queue
-  }
-
-  /** True when nothing waits for an answer. */
-  get idle(): boolean {
-    return this.#open.size === 0
+    this.calls = new GatewayCalls(client.ports)
   }
 
   /** Applies the program's arguments to the agent. The other modes decide its questions, which is done here. */
@@ -92,15 +86,6 @@ export class FrontControls {
     const serve = this.#served.get(subtype)
     if (serve) serve({ id, fields, line })
     else this.#refuse(id, `Unknown control request subtype: ${subtype}`)
-  }
-
-  /** Takes the answer to a command of a control request; false for any other. */
-  answer(exchange: Id, reply: Reply): boolean {
-    const take = this.#open.get(exchange)
-    this.#open.delete(exchange)
-    this.#client.settings.changing.delete(exchange)
-    take?.(reply)
-    return take !== undefined
   }
 
   #initialize({ id, fields }: Request): void {
@@ -166,33 +151,31 @@ export class FrontControls {
   }
 
   #set(setting: Setting, done: (reason: Fault | undefined) => void): void {
-    this.#ask({ type: 'config-set', ...setting }, (reply) => done('code' in reply ? reply : undefined))
+    const { session, settings } = this.#client
+    settings.changing += 1
+    this.calls.ask({ type: 'config-set', ...setting }, session, (reply) => {
+      settings.changing -= 1
+      done('fault' in reply ? reply.fault : undefined)
+    })
   }
 
   #models({ id }: Request): void {
-    this.#ask({ type: 'query', what: 'models' }, (reply) => {
-      const models = 'code' in reply || reply.data === undefined ? undefined : member(reply.data, 'models')
+    this.calls.ask({ type: 'query', what: 'models' }, this.#client.session, (reply) => {
+      const models = 'fault' in reply || reply.data === undefined ? undefined : member(reply.data, 'models')
       this.#settle(id, reply, models && modelsPayload(models))
     })
   }
 
   /** Passes a request on; `instead` is the payload if the agent has none; without it that is an error. */
   #forward({ id, line }: Request, instead?: JsonText): void {
-    this.#ask({ type: 'foreign', protocol: PROTOCOL, frame: line }, (reply) => this.#settle(id, reply, instead))
+    const command = { type: 'foreign', protocol: PROTOCOL, frame: line } as const
+    this.calls.ask(command, this.#client.session, (reply) => this.#settle(id, reply, instead))
   }
 
-  #settle(id: string, reply: Reply, instead: JsonText | undefined): void {
-    const payload = 'code' in reply ? instead : (ownExt(reply.ext) ?? instead)
+  #settle(id: string, reply: GatewayReply, instead: JsonText | undefined): void {
+    const payload = 'fault' in reply ? instead : (ownExt(reply.ext) ?? instead)
     if (payload !== undefined) this.#respond(id, payload)
-    else this.#refuse(id, 'code' in reply ? reply.message : UNANSWERED)
-  }
-
-  #ask(body: Body<Command>, take: (reply: Reply) => void): void {
-    const { ports, session, settings } = this.#client
-    const exchange = ports.newId()
-    this.#open.set(exchange, take)
-    if (body.type === 'config-set') settings.changing.add(exchange)
-    ports.command({ exchange, session: { id: session }, ...body }, ANSWER)
+    else this.#refuse(id, 'fault' in reply ? reply.fault.message : UNANSWERED)
   }
 
   #respond(id: string, payload: JsonText): void {

@@ -118,7 +118,7 @@ export class QwenCodeFront implements FrontLink {
 
   encodeLink(event: LinkEvent): void {
     if (event.type === 'command-reply') {
-      if (this.#controls.answer(event.exchange, event.fault ?? event)) this.#queue.resume()
+      if (this.#controls.calls.answer(event)) this.#queue.resume()
       else this.#queue.cleared(event.exchange, event.fault)
       this.#settle()
     } else if (event.type === 'ask') this.#asks.ask(event, undefined, undefined)
@@ -126,7 +126,7 @@ export class QwenCodeFront implements FrontLink {
   }
 
   encodeFault(reason: Fault, exchange: Id | undefined, input: InputFate): void {
-    if (exchange !== undefined && this.#controls.answer(exchange, reason)) this.#queue.resume()
+    if (exchange !== undefined && this.#controls.calls.fail(exchange, reason)) this.#queue.resume()
     else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason, input)
     this.#settle()
   }
@@ -195,7 +195,7 @@ export class QwenCodeFront implements FrontLink {
 
   /** The input has ended and everything is answered. */
   #settle(): void {
-    if (!this.#ended || !this.#queue.idle || !this.#controls.idle) return
+    if (!this.#ended || !this.#queue.idle || !this.#controls.calls.idle) return
     this.#close(this.#exitCode ?? (this.#lines ? 0 : this.#queue.exitCode))
   }
 

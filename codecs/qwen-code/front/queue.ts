@@ -45,7 +45,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   exitCode = 0
 
   constructor(client: Client, asks: FrontAsks) {
-    super(() => client.settings.changing.size > 0)
+    super(() => client.settings.changing > 0)
     this.#client = client
     this.#asks = asks
   }
@@ -161,9 +161,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   #startOf({ input, ext }: Waiting, exchange: Id, turn: Id): CommandOf<'turn-start'> {
     const { args, session, settings } = this.#client
     const { model, effort } = settings
-    const options = { ...args.options, streaming: args.partial }
-    if (model !== undefined) options.model = model
-    if (effort !== undefined) options.effort = effort
+    const set = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) }
     return {
       exchange,
       session: { id: session },
@@ -172,7 +170,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
       task: 'prompt',
       ...(model !== undefined && { agent: model }),
       input,
-      options,
+      options: { ...args.options, streaming: args.partial, ...set },
       ...(ext && { ext }),
     }
   }

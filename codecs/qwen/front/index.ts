@@ -27,7 +27,7 @@ import { HELP } from './args.ts'
 import { Client } from './client.ts'
 import { noticeMembers } from './ending.ts'
 import { Instants } from './instant.ts'
-import { Lines, type Place } from './lines.ts'
+import { type FaultKind, Lines, type Place } from './lines.ts'
 import { beyondThis, isTaken, isText, placeOf } from './negotiation.ts'
 import { QwenQueue } from './queue.ts'
 import { describe, implicitCommand, type Read, type Request, readChatRequest, readOpenAiBody } from './request.ts'
@@ -35,9 +35,6 @@ import { describe, implicitCommand, type Read, type Request, readChatRequest, re
 /** The text that `--version` prints. */
 const VERSION = '0.0.0-turnpike'
 const UNSUPPORTED_EXIT = 2
-
-/** The place of a failure that this link finds itself: a line, the errors of controls, or standard error. */
-type FaultKind = 'error' | 'control_errors' | 'unsupported'
 
 /**
  * A client of the RFC's command line: on stdio for as long as the process lives, over HTTP for the lines of one body.

@@ -30,6 +30,9 @@ export interface Around {
   ext?: Ext | undefined
 }
 
+/** The place of a failure that is written besides turns: a line, the errors of controls, or one with a reason of its own. */
+export type FaultKind = 'error' | 'control_errors' | 'unsupported'
+
 /** Writes the lines of one turn, or those of no turn. */
 export class Lines {
   readonly client: Client
@@ -86,7 +89,7 @@ export class Lines {
    * control channel says nothing in the conversation, and ends no turn that runs at the same time. A request beyond
    * this implementation (`unsupported`) has a finish reason of its own.
    */
-  recoverable(reason: Fault, at: number, kind: 'error' | 'control_errors' | 'unsupported' = 'error'): void {
+  recoverable(reason: Fault, at: number, kind: FaultKind = 'error'): void {
     const error = errorJson(reason, true)
     const isControl = kind === 'control_errors'
     const message = `{"role":"assistant","content":${isControl ? '""' : quote(reason.message)}}`
