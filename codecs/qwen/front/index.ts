@@ -61,7 +61,8 @@ export class QwenFront implements FrontLink {
     this.#queue = new QwenQueue(client)
     this.#instants = new Instants(client)
     if (client.args.input !== undefined) client.textInput = client.args.input === 'text'
-    else if (isText(context)) client.textInput = true
+    // A body that is called JSON is no prompt when it is none.
+    else if (context.headers['content-type'] !== undefined) client.textInput = isText(context)
   }
 
   open(): void {

@@ -272,6 +272,19 @@ describe('HTTP', () => {
     expect(refused.sent).toEqual(['No.'])
   })
 
+  test.each(['{"\\q":1}', '{"input":', '[[[[', 'hello', '"hello"', '[1]', '1e999'])(
+    'no prompt of a body called JSON that is none: %s',
+    (line) => {
+      const drive = http({ headers: { 'content-type': 'application/x-ndjson' } })
+      drive.feed(line)
+      drive.link.decodeEnd!('eof')
+      expect(drive.commands).toEqual([])
+      expect(drive.faults).toMatchObject([
+        { fault: { code: 'invalid-request', message: expect.stringMatching(/^The line is not/) } },
+      ])
+    },
+  )
+
   test('another media type, and an empty body', () => {
     const drive = http({ headers: { 'content-type': 'text/html' } })
     expect(drive.faults).toMatchObject([{ fault: { code: 'invalid-request' }, http: 415 }])
