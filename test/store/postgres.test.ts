@@ -8,9 +8,10 @@ import { openStore, storeVersion } from '../../src/store/index.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { Lane } from '../../src/store/postgres/lane.ts'
+import { PREPARATION } from '../../src/store/postgres/preparation.ts'
 import { SCHEMA_VERSION } from '../../src/store/postgres/schema.ts'
 import { sql } from '../../src/store/postgres/sql.ts'
-import { endTurn } from '../../src/store/postgres/turn-statements.ts'
+import { endTurn } from '../../src/store/postgres/turn-writes.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { KEY, storeContract, TURN } from './contract.ts'
 import { storeFollowsModel } from './steps.ts'
@@ -93,7 +94,9 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
     const ended = { ...TURN, endedAt: 200, outcome: 'completed' } as const
     // Who reads what runs waits until the end is committed.
     await asked(`BEGIN; SET LOCAL search_path TO ${schema}; LOCK TABLE running IN ACCESS EXCLUSIVE MODE`)
+    await asked(PREPARATION)
     for (const statement of endTurn(ended, {})) await asked(statement)
+    await asked('DEALLOCATE ALL')
     const found = Promise.all([store.readTurn('t1'), store.listTurns({ tenant: 'acme', limit: 9 })])
     await untilIt(async () => (await asked('SELECT 1 FROM pg_locks WHERE NOT granted')).length === 1)
     await asked('COMMIT')
@@ -420,6 +423,31 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
         expect(code).toBe('newer')
         expect(message).toContain(told)
       }
+    })
+
+    it('may get columns from a newer program while they are used', async () => {
+      const schema = newSchema()
+      const store = (await open(schema)) as SharedStore
+      const owner = TURN.owner
+      const by = { owner, epoch: await store.takeLease(owner, 1, 1e15) }
+      const spent = { day: 1, tokens: 1, estimated: 0, costUsd: 0.5 }
+      const turns = async (from: number): Promise<void> => {
+        // More often than the server makes a plan for each use.
+        for (let n = from; n < from + 8; n++) {
+          const { id, owner: taken } = await store.replicas.takeSession(KEY, 'S1', by, n)
+          expect([id, taken]).toEqual(['S1', by])
+          const turn = { ...TURN, turn: `t${n}`, epoch: by.epoch }
+          expect(await store.beginTurn(turn)).toBe(true)
+          await store.appendEvents([{ turn: turn.turn, seq: 1, lines: '{}' }])
+          expect(await store.endTurn({ ...turn, endedAt: n, outcome: 'completed' }, { by, spent })).toBe(true)
+        }
+      }
+      await turns(1)
+      for (const table of ['sessions', 'running', 'turns', 'events', 'claims', 'leases', 'spent', 'forgotten'])
+        await asked(`ALTER TABLE ${schema}.${table} ADD COLUMN newer TEXT`)
+      await turns(9)
+      expect(await store.spentOf(TURN.tenant, 1)).toEqual({ tokens: 16, estimated: 0, costUsd: 8 })
+      await store.close()
     })
 
     it('that a newer program has migrated are left alone by one that is too old for them and runs', async () => {

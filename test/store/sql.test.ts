@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { PREPARATION } from '../../src/store/postgres/preparation.ts'
+import { Prepared } from '../../src/store/postgres/prepared.ts'
 import { ServerClock } from '../../src/store/postgres/server-clock.ts'
 import { identifier, list, Raw, sql } from '../../src/store/postgres/sql.ts'
 
@@ -62,5 +64,29 @@ describe("the server's clock", () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('a prepared statement', () => {
+  const statement = new Prepared('is_it', ['TEXT', 'BIGINT'], 'SELECT 1 WHERE $1 = $2::TEXT')
+
+  test('is prepared with its types, and runs with its values as literals', () => {
+    expect(statement.preparation).toBe('PREPARE is_it (TEXT, BIGINT) AS SELECT 1 WHERE $1 = $2::TEXT')
+    expect(statement.with("it's", 7)).toBe("EXECUTE is_it ('it''s', 7)")
+    expect(statement.with(null, null)).toBe('EXECUTE is_it (NULL, NULL)')
+    expect(() => statement.with('a\0b', 1)).toThrow(TypeError)
+  })
+
+  test('has a type for each of its parameters, and a name of its own', () => {
+    const [first, ...prepared] = PREPARATION.split(/;\n(?=PREPARE )/)
+    expect(first).toBe('DEALLOCATE ALL')
+    const names = prepared.map((text) => {
+      const [, name, types] = /^PREPARE (\w+) \(([^)]+)\) AS /.exec(text)!
+      const used = new Set([...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+      expect([...used].sort((a, b) => a - b)).toEqual(types!.split(', ').map((_, at) => at + 1))
+      return name
+    })
+    expect(new Set(names).size).toBe(8)
+    expect(names).toHaveLength(8)
   })
 })

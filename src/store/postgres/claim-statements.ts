@@ -44,13 +44,6 @@ export function reclaim(key: string, turn: Id, body: string, now: number, from?:
   return [sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR UPDATE`, taken]
 }
 
-/** Has a claim stay as it is until the transaction is over. */
-export const lockClaim = (key: string): string => sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR SHARE`
-
-/** The condition that no other turn has a key. */
-export const isUnclaimed = (key: string, turn: Id): Raw =>
-  new Raw(sql`NOT EXISTS (SELECT 1 FROM claims WHERE key = ${digestOf(key)} AND turn <> ${turn})`)
-
 /** Reads the holder of a key. */
 export const readClaim = (key: string): string => sql`SELECT turn, body FROM claims WHERE key = ${digestOf(key)}`
 

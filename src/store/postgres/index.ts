@@ -1,9 +1,10 @@
 import type { PostgresLocation, Store } from '../../contract/index.ts'
 import type { StoreVersion } from '../index.ts'
-import { connect, isLost, isStarting } from './connection.ts'
+import { type Connection, connect, isLost, isStarting } from './connection.ts'
 import { postgresError } from './errors.ts'
 import { Lane } from './lane.ts'
 import { CLOCK } from './lease-statements.ts'
+import { PREPARATION } from './preparation.ts'
 import { checkVersions, migrate, readVersions, SCHEMA_VERSION } from './schema.ts'
 import { ServerClock } from './server-clock.ts'
 import { sql } from './sql.ts'
@@ -39,9 +40,21 @@ export async function openPostgresStore({ url, schema }: PostgresLocation, patie
       }
       return opened
     })
-    return new PostgresStore({ connector, place, clock, lane: new Lane(connector, connection, patienceMs) })
+    const lane = new Lane(async () => prepared(await connector()), await prepared(connection), patienceMs)
+    return new PostgresStore({ connector, place, clock, lane })
   } catch (error) {
     throw postgresError(error, place)
+  }
+}
+
+/** The connection, which knows the prepared statements from now on. */
+async function prepared(connection: Connection): Promise<Connection> {
+  try {
+    await connection.query(PREPARATION)
+    return connection
+  } catch (error) {
+    await connection.end()
+    throw error
   }
 }
 

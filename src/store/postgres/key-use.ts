@@ -1,18 +1,6 @@
-import type { DaySpent, TurnPlace, TurnRecord } from '../../contract/index.ts'
+import type { TurnPlace } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
-import { list, Raw, sql } from './sql.ts'
-
-/** A statement that records an ended turn, and counts what it has used if that was its first end. */
-export function endAndSpend(end: string, { tenant, owner }: TurnRecord, spent: DaySpent): string {
-  const { day, tokens, estimated, costUsd } = spent
-  return sql`
-    WITH ended AS (${new Raw(end)} RETURNING turn)
-    INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd)
-    SELECT ${list([tenant, day, owner, tokens, estimated, costUsd])} FROM ended
-    ON CONFLICT (tenant, day, owner) DO UPDATE SET
-      tokens = spent.tokens + excluded.tokens, estimated = spent.estimated + excluded.estimated,
-      cost_usd = spent.cost_usd + excluded.cost_usd`
-}
+import { list, sql } from './sql.ts'
 
 /** The use of a tenant on a day: one row. */
 export function spentOn(tenant: string, day: number): string {

@@ -12,13 +12,8 @@ import { keyDigest, toColumn } from '../key-text.ts'
 import { type Row, sessionRecord, turnRecord } from '../rows.ts'
 import type { Results, Way } from './lane.ts'
 import type { ServerClock } from './server-clock.ts'
-import { SESSION } from './session-statements.ts'
-import { Raw, sql } from './sql.ts'
-
-/** The lease that a session belongs to is over, or it belongs to none. */
-const IS_FREE = new Raw(`NOT EXISTS (
-  SELECT 1 FROM leases WHERE leases.owner = sessions.owner AND leases.epoch = sessions.owner_epoch
-)`)
+import { sql } from './sql.ts'
+import { takeSession } from './take-session.ts'
 
 /** The state that replicas share. Each method is one message to the server. */
 export class PostgresReplicas implements ReplicaStore {
@@ -52,30 +47,7 @@ export class PostgresReplicas implements ReplicaStore {
   }
 
   async takeSession(key: SessionKey, id: Id, by: LeaseRef, now: number): Promise<SessionRecord> {
-    const { tenant, agent } = key
-    const [session, conversation] = [toColumn(key.session), toColumn(key.conversation)]
-    const digest = keyDigest(key)
-    // One that has an owner is only read: replicas that lock the same sessions in different orders wait for each other.
-    const [rows] = await this.#run(
-      [
-        sql`
-        WITH owned AS (SELECT id FROM sessions WHERE key = ${digest} AND NOT ${IS_FREE}), taken AS (
-        INSERT INTO sessions
-          (id, key, tenant, agent, session, conversation, created_at, used_at, epoch, owner, owner_epoch)
-        SELECT ${id}, ${digest}, ${tenant}, ${agent}, ${session}, ${conversation}, ${now}, ${now},
-          CASE WHEN EXISTS (SELECT 1 FROM forgotten WHERE key = ${digest}) THEN ${Math.max(1, now)} ELSE 0 END,
-          ${by.owner}, ${by.epoch}
-        WHERE NOT EXISTS (SELECT 1 FROM owned)
-        ON CONFLICT (key) DO UPDATE SET
-          used_at = greatest(sessions.used_at, excluded.used_at),
-          owner = CASE WHEN ${IS_FREE} THEN excluded.owner ELSE sessions.owner END,
-          owner_epoch = CASE WHEN ${IS_FREE} THEN excluded.owner_epoch ELSE sessions.owner_epoch END
-        RETURNING *)
-        SELECT ${SESSION} FROM taken AS sessions
-        UNION ALL SELECT ${SESSION} FROM sessions WHERE id IN (SELECT id FROM owned)`,
-      ],
-      { shares: `session ${digest}` },
-    )
+    const [rows] = await this.#run([takeSession(key, id, by, now)], { shares: `session ${keyDigest(key)}` })
     return sessionRecord(rows![0]!)
   }
 

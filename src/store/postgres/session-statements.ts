@@ -4,8 +4,9 @@ import { randomId } from '../../startup/index.ts'
 import { column, keyDigest, toColumn } from '../key-text.ts'
 import { Raw, sql } from './sql.ts'
 
-/** The columns of a session, and its last turn. */
-export const SESSION = new Raw(`*, coalesce(
+/** The columns of a session by name, which are the same when a newer program adds one, and its last turn. */
+export const SESSION = new Raw(`id, tenant, agent, session, conversation, bound, created_at, used_at, epoch, settings,
+  owner, owner_epoch, coalesce(
   (SELECT json_build_array(turn, owner, 0)::text FROM running WHERE session = sessions.id
     ORDER BY started_at DESC, turn DESC LIMIT 1),
   (SELECT json_build_array(turn, owner, 1)::text FROM turns WHERE session = sessions.id ORDER BY position DESC LIMIT 1)

@@ -35,6 +35,7 @@ import { NEWEST, tooNew } from './schema.ts'
 import type { ServerClock } from './server-clock.ts'
 import * as sessions from './session-statements.ts'
 import * as turns from './turn-statements.ts'
+import * as writes from './turn-writes.ts'
 
 /** The length of a day, in milliseconds. */
 const DAY_MS = 86_400_000
@@ -141,11 +142,11 @@ export class PostgresStore implements SharedStore {
   }
 
   async beginTurn(record: TurnRecord, claim?: string): Promise<boolean> {
-    return (await this.#run(turns.beginTurn(record, claim))).at(-1)!.length === 0
+    return (await this.#run(writes.beginTurn(record, claim))).at(-1)!.length === 0
   }
 
   async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<boolean> {
-    return (await this.#run(turns.endTurn(record, additions))).at(-1)!.length === 0
+    return (await this.#run(writes.endTurn(record, additions))).at(-1)!.length === 0
   }
 
   async findKnown(known: string, limit: number): Promise<Id[]> {
@@ -214,7 +215,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async appendEvents(blocks: readonly EventBlock[]): Promise<void> {
-    await this.#run(blocks.map(turns.appendBlock))
+    await this.#run(blocks.map(writes.appendBlock))
   }
 
   async readEvents(turn: Id, after: number): Promise<EventBlock[]> {
