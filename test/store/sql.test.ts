@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { PREPARATION } from '../../src/store/postgres/preparation.ts'
 import { Prepared } from '../../src/store/postgres/prepared.ts'
@@ -27,6 +28,7 @@ describe('a statement', () => {
         const statement = sql`SELECT 1 WHERE a = ${text}`
         expect(statement.startsWith('SELECT 1 WHERE a = ')).toBe(true)
         expect(literalOf(statement)).toBe(text)
+        expect(statement).toBe(`SELECT 1 WHERE a = ${pg.escapeLiteral(text)}`)
       }),
     )
   })

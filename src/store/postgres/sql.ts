@@ -30,7 +30,16 @@ function literal(value: Value): string {
   if (value instanceof Raw) return value.text
   if (typeof value === 'number') return String(value)
   if (value.includes('\0')) throw new TypeError('a text for PostgreSQL has a NUL')
-  return pg.escapeLiteral(value)
+  return quoted(value)
+}
+
+/**
+ * A text as the driver's `escapeLiteral` writes it. That puts it together from single characters, which takes 25 times as
+ * long: 100 µs for the events of a short turn.
+ */
+function quoted(text: string): string {
+  const inner = text.includes("'") ? text.replaceAll("'", "''") : text
+  return inner.includes('\\') ? ` E'${inner.replaceAll('\\', '\\\\')}'` : `'${inner}'`
 }
 
 /** A name of a table or schema. */
