@@ -2,18 +2,15 @@ import type { AnyCodec, StandInFacts } from '../src/contract/index.ts'
 
 /** A protocol: its codec, and what its stand-ins know before the codec is loaded. */
 interface Protocol {
-  readonly codec: () => Promise<AnyCodec>
+  readonly load: () => Promise<{ readonly codec: AnyCodec }>
   readonly standIn?: StandInFacts
 }
 
 /** Every protocol, loaded when it is asked for. A new one is a folder and a row here. */
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
-  native: {
-    codec: async () => (await import('./native/index.ts')).codec,
-    standIn: { noArguments: true },
-  },
+  native: { load: () => import('./native/index.ts'), standIn: { noArguments: true } },
   zene: {
-    codec: async () => (await import('./zene/index.ts')).codec,
+    load: () => import('./zene/index.ts'),
     standIn: {
       programs: ['zene'],
       env: [
@@ -27,16 +24,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       exit: { configuration: 3, unwritten: 4 },
     },
   },
-  zot: {
-    codec: async () => (await import('./zot/index.ts')).codec,
-    standIn: { programs: ['zot'], env: ['ZOTCORE_RPC_TOKEN'] },
-  },
-  openharness: {
-    codec: async () => (await import('./openharness/index.ts')).codec,
-    standIn: { noArguments: true, oneShot: true },
-  },
+  zot: { load: () => import('./zot/index.ts'), standIn: { programs: ['zot'], env: ['ZOTCORE_RPC_TOKEN'] } },
+  openharness: { load: () => import('./openharness/index.ts'), standIn: { noArguments: true, oneShot: true } },
   agentproc: {
-    codec: async () => (await import('./agentproc/index.ts')).codec,
+    load: () => import('./agentproc/index.ts'),
     standIn: {
       env: [
         'AGENT_MESSAGE',
@@ -53,33 +44,13 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       oneShot: true,
     },
   },
-  qwen: {
-    codec: async () => (await import('./qwen/index.ts')).codec,
-    standIn: { programs: ['qwen'] },
-  },
-  'qwen-code': {
-    codec: async () => (await import('./qwen-code/index.ts')).codec,
-  },
-  'claude-code': {
-    codec: async () => (await import('./claude-code/index.ts')).codec,
-    standIn: { none: true },
-  },
-  codex: {
-    codec: async () => (await import('./codex/index.ts')).codec,
-    standIn: { none: true },
-  },
-  openai: {
-    codec: async () => (await import('./openai/index.ts')).codec,
-    standIn: { none: true },
-  },
-  anthropic: {
-    codec: async () => (await import('./anthropic/index.ts')).codec,
-    standIn: { none: true },
-  },
-  acp: {
-    codec: async () => (await import('./acp/index.ts')).codec,
-    standIn: { noArguments: true },
-  },
+  qwen: { load: () => import('./qwen/index.ts'), standIn: { programs: ['qwen'] } },
+  'qwen-code': { load: () => import('./qwen-code/index.ts') },
+  'claude-code': { load: () => import('./claude-code/index.ts'), standIn: { none: true } },
+  codex: { load: () => import('./codex/index.ts'), standIn: { none: true } },
+  openai: { load: () => import('./openai/index.ts'), standIn: { none: true } },
+  anthropic: { load: () => import('./anthropic/index.ts'), standIn: { none: true } },
+  acp: { load: () => import('./acp/index.ts'), standIn: { noArguments: true } },
 }
 
 /** The names of all protocols. */
@@ -90,7 +61,7 @@ export const standInNames: readonly string[] = codecNames.filter((name) => !stan
 
 /** One protocol's codec, or undefined when there is none of that name. */
 export async function loadCodec(name: string): Promise<AnyCodec | undefined> {
-  return protocolOf(name)?.codec()
+  return (await protocolOf(name)?.load())?.codec
 }
 
 /** The codecs of these names, by name; all of them when none is named. */
