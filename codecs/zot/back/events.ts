@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { wireId, wordTable } from '../../../src/codec-kit/index.ts'
-import type { Ext, Item } from '../../../src/model/index.ts'
+import { type Ext, type Item, member } from '../../../src/model/index.ts'
 import { unknownExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
@@ -51,26 +51,43 @@ export const READERS = wordTable<Reader>({
   turn_start: reader({ step: v.pipe(v.number(), v.finite()) }, 'step-start', (turn, { step }, ext) =>
     turn.turnStart(step, ext),
   ),
-  user_message: reader({ content }, 'message-end', (turn, _, ext, line) => turn.userMessage(line, ext)),
-  assistant_start: reader({}, 'message-start', (turn, _, ext) => turn.assistantStart(ext)),
+  user_message: reader({ content }, 'message-end', (turn, _, ext, line) => {
+    const message = turn.ports.newId()
+    turn.emit({ type: 'message-start', message, role: 'user' })
+    const { parts, ext: all } = turn.content(line, ext)
+    turn.emit({ type: 'message-end', message, parts }, all)
+  }),
+  assistant_start: reader({}, 'message-start', (turn, _, ext) => turn.openMessage(ext)),
   assistant_message: reader({ content }, 'message-end', (turn, _, ext, line) => turn.assistantMessage(line, ext)),
-  tool_use_start: reader({ id: wireId, name: text }, 'tool-start', (turn, { id, name }, ext) =>
-    turn.toolUseStart(id, name, ext),
-  ),
-  tool_use_args: reader({ id: wireId, delta: text }, 'tool-args-delta', (turn, { id, delta }, ext) =>
-    turn.toolUseArgs(id, delta, ext),
-  ),
+  tool_use_start: reader({ id: wireId, name: text }, 'tool-start', (turn, { id, name }, ext) => {
+    const { message, tools } = turn
+    const of = message === undefined ? {} : { message }
+    turn.emit({ type: 'tool-start', tool: tools.start(id), ...of, name, executor: 'agent' }, ext)
+  }),
+  tool_use_args: reader({ id: wireId, delta: text }, 'tool-args-delta', (turn, { id, delta }, ext) => {
+    const tool = turn.tools.drafting(id)
+    return tool !== undefined && turn.emit({ type: 'tool-args-delta', tool, text: delta }, ext)
+  }),
   // The model has no event for it: fronts end the arguments of a call when the whole call comes.
   tool_use_end: reader({ id: wireId }, 'tool-args-delta', () => true),
   // The arguments are sliced from the raw text.
-  tool_call: reader({ id: wireId, name: text, args: anything }, 'tool-call', (turn, { id, name }, ext, line) =>
-    turn.toolCall(id, name, line, ext),
-  ),
-  tool_progress: reader({ id: wireId, text }, 'tool-progress', (turn, { id, text }, ext) =>
-    turn.toolProgress(id, text, ext),
-  ),
-  tool_result: reader({ id: wireId, is_error: v.nullish(v.boolean()), content }, 'tool-end', (turn, event, ext, line) =>
-    turn.toolResult(event.id, event.is_error === true, line, ext),
+  tool_call: reader({ id: wireId, name: text, args: anything }, 'tool-call', (turn, { id, name }, ext, line) => {
+    const args = member(line, 'args') ?? '{}'
+    turn.emit({ type: 'tool-call', tool: turn.tools.call(id), name, args, executor: 'agent' }, ext)
+  }),
+  tool_progress: reader({ id: wireId, text }, 'tool-progress', (turn, { id, text }, ext) => {
+    const tool = turn.tools.running(id)
+    return tool !== undefined && turn.emit({ type: 'tool-progress', tool, parts: [{ type: 'text', text }] }, ext)
+  }),
+  tool_result: reader(
+    { id: wireId, is_error: v.nullish(v.boolean()), content },
+    'tool-end',
+    (turn, event, ext, line) => {
+      const tool = turn.tools.end(event.id)
+      if (tool === undefined) return false
+      const { parts, ext: all } = turn.content(line, ext)
+      return turn.emit({ type: 'tool-end', tool, status: event.is_error ? 'error' : 'ok', parts }, all)
+    },
   ),
   // `reasoning` came with newer versions.
   usage: reader({ ...counts, reasoning: anything }, 'usage', (turn, event, ext) => turn.usage(event, ext)),

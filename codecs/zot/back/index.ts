@@ -161,7 +161,7 @@ export class ZotBack implements BackLink {
   }
 
   #unparsed(item: Item): void {
-    this.#current?.report(unparsed(item))
+    this.#current?.decoder.report(unparsed(item))
   }
 
   #die(reason: Fault, cancelled: boolean): void {

@@ -1,6 +1,6 @@
 import { dropped } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type CommandOf, fault, type Loss, quote } from '../../../src/model/index.ts'
+import { type CommandOf, fault, quote } from '../../../src/model/index.ts'
 import { PROTOCOL } from '../wire.ts'
 import { promptFields } from './prompt.ts'
 import { TurnDecoder } from './turn.ts'
@@ -16,13 +16,11 @@ export class Work {
   #stage: 'waiting' | 'sent' | 'running' = 'waiting'
   readonly #start: CommandOf<'turn-start'>
   readonly #wire: AgentWire
-  readonly #ports: BackPorts
   #aborting = false
 
   constructor(start: CommandOf<'turn-start'>, wire: AgentWire, ports: BackPorts) {
     this.#start = start
     this.#wire = wire
-    this.#ports = ports
     this.decoder = new TurnDecoder(ports, start.turn, start.task)
   }
 
@@ -55,10 +53,6 @@ export class Work {
     else if (this.#stage === 'waiting') this.decoder.cancelled()
   }
 
-  report(loss: Loss): void {
-    this.#ports.report(loss, this.decoder.turn)
-  }
-
   /** A prompt cannot name a model: another one than its own, or the session's, is set first (in a recording it was, or was not needed). */
   #setModel(): void {
     if (this.decoder.ended) return
@@ -82,18 +76,18 @@ export class Work {
   /** The client may believe that its model is set, so the loss alone would leave it with answers of another one. */
   #keepModel(refusal: string): void {
     const { model } = this.#wire
-    this.report(dropped('option.model', undefined, 'unknown'))
+    this.decoder.report(dropped('option.model', undefined, 'unknown'))
     const text = `${refusal}; the agent goes on with ${model ? `"${model}"` : 'its own model'}.`
-    this.#ports.emit({ turn: this.decoder.turn, type: 'notice', severity: 'warning', code: 'model-refused', text })
+    this.decoder.notice('warning', 'model-refused', text)
   }
 
   #prompt(): void {
     const { ext, task, options } = this.#start
     const wire = this.#wire
-    if (ext && ext.protocol !== PROTOCOL) this.report(dropped('ext', ext.protocol))
+    if (ext && ext.protocol !== PROTOCOL) this.decoder.report(dropped('ext', ext.protocol))
     const compact = task === 'compact'
     const system = options.systemPrompt === wire.system ? undefined : options.systemPrompt
-    const fields = compact ? {} : promptFields(this.#start, system, (loss) => this.report(loss))
+    const fields = compact ? {} : promptFields(this.#start, system, (loss) => this.decoder.report(loss))
     // A compaction may summarise the instruction away: then the next prompt says it again.
     if (compact) wire.system = undefined
     else if (system !== undefined) wire.system = system
