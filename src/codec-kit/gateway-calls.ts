@@ -13,7 +13,7 @@ const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel
 /** The commands of one client that the gateway answers with one reply. */
 export class GatewayCalls {
   readonly #ports: FrontPorts
-  readonly #open = new Map<Id, (reply: GatewayReply) => void>()
+  readonly #open = new Map<Id, (reply: GatewayReply, exchange: Id) => void>()
 
   constructor(ports: FrontPorts) {
     this.#ports = ports
@@ -24,8 +24,8 @@ export class GatewayCalls {
     return this.#open.size === 0
   }
 
-  /** Asks the gateway, about a session or without one; `take` gets the answer. */
-  ask(command: Asked, session: string | undefined, take: (reply: GatewayReply) => void): void {
+  /** Asks the gateway, about a session or without one; `take` gets the answer, and the exchange for its losses. */
+  ask(command: Asked, session: string | undefined, take: (reply: GatewayReply, exchange: Id) => void): void {
     const exchange = this.#ports.newId()
     this.#open.set(exchange, take)
     const asked = { exchange, ...(session !== undefined && { session: { id: session } }), ...command } as Command
@@ -45,7 +45,7 @@ export class GatewayCalls {
   #settle(exchange: Id, reply: GatewayReply): boolean {
     const take = this.#open.get(exchange)
     this.#open.delete(exchange)
-    take?.(reply)
+    take?.(reply, exchange)
     return take !== undefined
   }
 }

@@ -10,13 +10,13 @@ const REFUSED = fault('invalid-request', 'No.')
 /** Calls, the commands that they sent, and the answers that came back. */
 function drive() {
   const sent: [Command, Answer | undefined][] = []
-  const replies: [number, GatewayReply][] = []
+  const replies: [number, GatewayReply, string][] = []
   const ports = {
     newId: () => `e${sent.length + 1}`,
     command: (...[one, answer]) => void sent.push([one, answer]),
   } as FrontPorts
   const calls = new GatewayCalls(ports)
-  const take = (call: number) => (reply: GatewayReply) => void replies.push([call, reply])
+  const take = (call: number) => (reply: GatewayReply, exchange: string) => void replies.push([call, reply, exchange])
   const reply = (exchange: string, more: Partial<CommandReply>): boolean =>
     calls.answer({ turn: null, type: 'command-reply', exchange, ...more })
   return { calls, sent, replies, take, reply }
@@ -33,7 +33,7 @@ test('each command is sent with an exchange of its own, about a session or none'
   ])
 })
 
-test('each answer or failure goes to its command once, and others to none', () => {
+test('each answer or failure goes to its command once, with its exchange, and others to none', () => {
   const { calls, replies, take, reply } = drive()
   calls.ask({ type: 'config-set', model: 'm' }, 's', take(1))
   calls.ask({ type: 'config-set', model: 'n' }, 's', take(2))
@@ -48,8 +48,8 @@ test('each answer or failure goes to its command once, and others to none', () =
   ])
   expect(calls.idle).toBe(true)
   expect(replies).toEqual([
-    [2, { data: '{"a":1}', ext }],
-    [1, { fault: REFUSED }],
-    [3, { fault: REFUSED }],
+    [2, { data: '{"a":1}', ext }, 'e2'],
+    [1, { fault: REFUSED }, 'e1'],
+    [3, { fault: REFUSED }, 'e3'],
   ])
 })

@@ -1,4 +1,4 @@
-import { isLinesType } from '../../../src/codec-kit/index.ts'
+import { type GatewayReply, isLinesType } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -114,11 +114,7 @@ export class ZotFront implements FrontLink {
 
   encodeLink(event: LinkEvent): void {
     if (event.type === 'command-reply') {
-      if (this.#arguments.print) this.#printModels(event)
-      else {
-        this.#asks.answer(event)
-        this.#queue.resume()
-      }
+      if (this.#asks.calls.answer(event)) this.#queue.resume()
       this.#settle()
     } else if (event.type === 'notice') this.#ports.send(noticeLine(event))
     else if (event.type === 'foreign' && event.protocol === PROTOCOL) this.#ports.send(oneLine(event.frame))
@@ -134,9 +130,8 @@ export class ZotFront implements FrontLink {
       this.#ports.send(refusal(this.#refused, reason))
       this.#sawInput = true
       if (input === 'ends') this.#exitCode = 1
-    } else if (this.#asks.has(exchange)) {
-      this.encodeLink({ turn: null, type: 'command-reply', exchange, fault: reason })
-    } else this.#queue.fail(reason, exchange)
+    } else if (this.#asks.calls.fail(exchange, reason)) this.#queue.resume()
+    else this.#queue.fail(reason, exchange)
     this.#settle()
   }
 
@@ -205,17 +200,19 @@ export class ZotFront implements FrontLink {
 
   #print(what: 'help' | 'version' | 'models'): void {
     if (what === 'models') {
-      this.#asks.ask(NOBODY, { type: 'query', what: 'models' }, undefined, undefined)
+      const { calls, session } = this.#asks
+      calls.ask({ type: 'query', what: 'models' }, session, (reply) => this.#printModels(reply))
       return
     }
     for (const text of what === 'help' ? HELP : [`zot ${VERSION}`]) this.#ports.send(text)
     this.#close(0)
   }
 
-  #printModels(reply: Extract<LinkEvent, { type: 'command-reply' }>): void {
-    if (reply.fault) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
-    for (const text of modelTable(reply.data)) this.#ports.send(text)
-    this.#close(reply.fault ? 1 : 0)
+  #printModels(reply: GatewayReply): void {
+    const failed = 'fault' in reply
+    if (failed) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
+    for (const text of modelTable(failed ? undefined : reply.data)) this.#ports.send(text)
+    this.#close(failed ? 1 : 0)
   }
 
   /** The token that a client must bring; empty where none is needed. */
@@ -229,7 +226,7 @@ export class ZotFront implements FrontLink {
 
   /** The input has ended and all is answered: the engine closes the wire by itself, unless the exit code is ours. */
   #settle(): void {
-    const over = this.#ended && this.#queue.idle && this.#asks.idle
+    const over = this.#ended && this.#queue.idle && this.#asks.calls.idle
     if (over && this.#exitCode !== undefined) this.#close(this.#exitCode)
   }
 
