@@ -8,7 +8,7 @@ import {
   quote,
   replyData,
 } from '../../../src/model/index.ts'
-import { PROTOCOL } from '../wire.ts'
+import { toExt } from '../wire.ts'
 import { QUERIES } from './replies.ts'
 import type { AgentWire, Reply } from './wire.ts'
 
@@ -65,20 +65,18 @@ export class Asks {
       this.#fail(command, reply ? fault('invalid-request', text) : this.#wire.dead!)
       return
     }
-    const { exchange } = command
-    // The agent's own words go back verbatim to a client of the same protocol.
-    const ext = reply.raw === undefined ? {} : { ext: { protocol: PROTOCOL, json: reply.raw } }
-    if (command.type !== 'query') {
-      this.#ports.emit({ turn: null, type: 'command-reply', exchange, ...ext })
+    const what = command.type === 'query' ? command.what : undefined
+    const asker = { agent: this.#agent, session: command.session?.id ?? '' }
+    const data = what && QUERIES.get(what)!.read(reply.raw ?? '{}', asker)
+    if (what && !data) {
+      const text = `The agent's answer to the query "${what}" has not the shape that the protocol gives it.`
+      this.#fail(command, fault('protocol-violation', text))
       return
     }
-    const asker = { agent: this.#agent, session: command.session?.id ?? '' }
-    const data = QUERIES.get(command.what)!.read(reply.raw ?? '{}', asker)
-    if (data) this.#ports.emit({ turn: null, type: 'command-reply', exchange, data: replyData(data), ...ext })
-    else {
-      const text = `The agent's answer to the query "${command.what}" has not the shape that the protocol gives it.`
-      this.#fail(command, fault('protocol-violation', text))
-    }
+    // The agent's own words go back verbatim to a client of the same protocol.
+    const ext = toExt(reply.raw)
+    const said = { ...(data && { data: replyData(data) }), ...(ext && { ext }) }
+    this.#ports.emit({ turn: null, type: 'command-reply', exchange: command.exchange, ...said })
   }
 
   #fail(command: Asked, reason: Fault): void {
