@@ -68,8 +68,9 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
     this.#active = active
   }
 
-  /** Ends the prompt that runs. The next one is issued by `resume`. */
+  /** Ends the prompt that runs, and issues the next one. */
   protected end(): void {
     this.#active = undefined
+    this.resume()
   }
 }

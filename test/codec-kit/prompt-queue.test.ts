@@ -14,7 +14,6 @@ class Numbers extends PromptQueue<number, { exchange: string }> {
   finish(exchange: string): boolean {
     if (!this.running(exchange)) return false
     this.end()
-    this.resume()
     return true
   }
 

@@ -135,7 +135,6 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     this.#asks.forget()
     this.exitCode = exitCodeOf(ending)
     this.end()
-    this.resume()
   }
 
   protected issue(waiting: Waiting): void {

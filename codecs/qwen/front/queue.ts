@@ -123,13 +123,12 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
   }
 
   #over(failed: boolean): void {
-    this.end()
     if (failed) {
       this.#client.exitCode = 1
       this.broken = !this.#client.text
       if (this.broken) this.drop()
     }
-    this.resume()
+    this.end()
   }
 
   protected issue(waiting: Waiting): void {

@@ -57,7 +57,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     const active = this.running(exchange)
     if (!active) return
     active.writer.encode(event, view)
-    if (event.type === 'turn-end') this.#over()
+    if (event.type === 'turn-end') this.end()
   }
 
   /** The prompt that runs failed without a turn's end. */
@@ -65,12 +65,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     const active = this.running(exchange)
     if (!active) return
     active.writer.fail(reason)
-    this.#over()
-  }
-
-  #over(): void {
     this.end()
-    this.resume()
   }
 
   protected issue(waiting: Waiting): void {
