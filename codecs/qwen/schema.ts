@@ -133,11 +133,15 @@ export const CommandJson = v.looseObject({
 const maybeString = maybe(v.string('must be a string'))
 const maybeNumber = maybe(v.pipe(v.number('must be a number'), v.finite('must be a finite number')))
 
-const optionFields = {
-  temperature: maybeNumber,
-  tool_overrides: maybe(v.array(v.string('must hold strings'), 'must be an array')),
-  model: maybeString,
-}
+/** The `options` of a request. */
+export const ChatOptions = v.looseObject(
+  {
+    temperature: maybeNumber,
+    tool_overrides: maybe(v.array(v.string('must hold strings'), 'must be an array')),
+    model: maybeString,
+  },
+  'must be an object',
+)
 
 /** The Qwen Chat Request. Its parts are read from their raw text. */
 export const ChatRequest = v.looseObject({
@@ -155,7 +159,7 @@ export const ChatRequest = v.looseObject({
     },
     'must be an object',
   ),
-  options: maybe(v.looseObject(optionFields, 'must be an object')),
+  options: maybe(ChatOptions),
 })
 export type ChatRequest = v.InferOutput<typeof ChatRequest>
 
@@ -168,7 +172,7 @@ export const OpenAiBody = v.looseObject({
     v.array(v.looseObject({ role: v.string('must be a string') }, 'must hold objects'), 'must be an array'),
     v.minLength(1, 'must not be empty'),
   ),
-  temperature: optionFields.temperature,
+  temperature: maybeNumber,
   stream: maybe(v.boolean('must be a boolean')),
   reasoning_effort: maybeString,
   tools: maybe(v.array(v.looseObject({}, 'must hold objects'), 'must be an array')),

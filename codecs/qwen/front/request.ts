@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { commandText } from '../../../src/codec-kit/index.ts'
+import { commandText, keysOf } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -16,7 +16,7 @@ import {
 } from '../../../src/model/index.ts'
 import { readConversation } from '../messages.ts'
 import { readParts } from '../parts.ts'
-import { ChatRequest, OpenAiBody } from '../schema.ts'
+import { ChatOptions, ChatRequest, CommandJson, OpenAiBody } from '../schema.ts'
 import { commandJson, entriesExt } from '../wire.ts'
 
 /** A request for a turn, or for what a command does instead of one. */
@@ -41,18 +41,11 @@ export interface Request {
 export type Read = Request | string
 
 const COMMON = ['session_id', 'prompt_id', 'model', 'metadata', 'protocol_version']
-const CHAT_KEYS: ReadonlySet<string> = new Set([...COMMON, 'type', 'tool_call_id', 'input', 'options'])
-const BODY_KEYS: ReadonlySet<string> = new Set([
-  ...COMMON,
-  'messages',
-  'temperature',
-  'stream',
-  'reasoning_effort',
-  'tools',
-])
-const INPUT_KEYS: ReadonlySet<string> = new Set(['origin', 'parts', 'command'])
-const OPTION_KEYS: ReadonlySet<string> = new Set(['temperature', 'tool_overrides', 'model'])
-const COMMAND_KEYS: ReadonlySet<string> = new Set(['kind', 'path', 'args'])
+const CHAT_KEYS = new Set([...COMMON, 'type', 'tool_call_id', 'input', 'options'])
+const BODY_KEYS = new Set([...COMMON, 'messages', 'temperature', 'stream', 'reasoning_effort', 'tools'])
+const INPUT_KEYS = keysOf(ChatRequest.entries.input)
+const OPTION_KEYS = keysOf(ChatOptions)
+const COMMAND_KEYS = keysOf(CommandJson)
 
 /** Reads a Qwen Chat Request. `line` is its raw text, `value` what that parses to. */
 export function readChatRequest(line: JsonText, value: object): Read {
