@@ -227,10 +227,14 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       const holder = new pg.Client({ connectionString: server.url })
       await holder.connect()
       await holder.query(`BEGIN; SELECT 1 FROM ${schema}.kept WHERE n = 1 FOR UPDATE`)
-      const waiting = `SELECT pid FROM pg_stat_activity WHERE application_name = 'turnpike' AND wait_event_type = 'Lock'`
+      const waiting = `
+        SELECT pid, query_start::text AS since FROM pg_stat_activity
+        WHERE application_name = 'turnpike' AND wait_event_type = 'Lock'`
+      // Returns when the statement has ended, so that the next one is another one.
       const cancel = async (): Promise<void> => {
         await untilIt(async () => (await asked(waiting)).length === 1)
-        await asked(`SELECT pg_cancel_backend(pid) FROM (${waiting}) AS waiting`)
+        const [cancelled] = await asked(`SELECT pg_cancel_backend(pid), since FROM (${waiting}) AS waiting`)
+        await untilIt(async () => (await asked(waiting)).every(({ since }) => since !== cancelled?.['since']))
       }
       return { lane, update, kept, cancel, letGo: () => holder.end() }
     }
