@@ -1,6 +1,6 @@
-import { codeOfProviderText, dropped, isAnswer, TOOL_CALLS, unwritten, weakened } from '../../src/codec-kit/index.ts'
+import { dropped, isAnswer, losesCode, TOOL_CALLS, unwritten, weakened } from '../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../src/contract/index.ts'
-import type { EventOf, Ext, Fault, Id, Loss, MessageView, TurnEnd, TurnView } from '../../src/model/index.ts'
+import type { EventOf, Ext, Id, Loss, MessageView, TurnEnd, TurnView } from '../../src/model/index.ts'
 import { isFile } from './attachments.ts'
 import { EXT_01 } from './ext.ts'
 
@@ -93,9 +93,4 @@ export abstract class AnswerWriter {
     this.#last = message
     this.partial(gap + text, ext)
   }
-}
-
-/** True when a failure of a provider would be taken for another error: clients know it by its words alone. */
-function losesCode(why: Fault | undefined): boolean {
-  return why?.code.startsWith('provider-') === true && codeOfProviderText(why.message) !== why.code
 }

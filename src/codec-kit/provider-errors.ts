@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../model/index.ts'
+import type { ErrorCode, Fault } from '../model/index.ts'
 
 /**
  * The error code of a model provider's HTTP status. Other failing statuses mean that it refused the request:
@@ -77,6 +77,14 @@ export function codeOfProviderText(text: string): ErrorCode | undefined {
   const byStatus = codeOfProviderStatus(status)
   // For a refused request the words say whether it was too large, rate-limited or not authenticated.
   return byStatus === 'provider-error' && byWords !== undefined && byWords !== 'provider-down' ? byWords : byStatus
+}
+
+/**
+ * True when a failure of a model provider would be taken for another error on a wire that says its words alone. The
+ * gateway's own failures say in their words what they are.
+ */
+export function losesCode(why: Fault | undefined): boolean {
+  return why?.code.startsWith('provider-') === true && codeOfProviderText(why.message) !== why.code
 }
 
 function statusOf(text: string): number | undefined {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { codeOfProviderStatus, codeOfProviderText } from '../../src/codec-kit/index.ts'
+import { codeOfProviderStatus, codeOfProviderText, losesCode } from '../../src/codec-kit/index.ts'
+import { fault } from '../../src/model/index.ts'
 import { OWN_TEXTS, PROVIDER_TEXTS } from './provider-texts.ts'
 
 test.each(PROVIDER_TEXTS)('%s: %s', (text, code) => {
@@ -73,4 +74,14 @@ describe('whatever stands before, after and around it', () => {
       }),
     )
   })
+})
+
+test.each([
+  ['provider-rate-limit', 'HTTP 429', false],
+  ['provider-down', 'HTTP 429', true],
+  ['provider-auth', 'Something is wrong.', true],
+  ['timeout', 'HTTP 429', false],
+] as const)('the words of %s, "%s", lose its code: %s', (code, text, lost) => {
+  expect(losesCode(fault(code, text))).toBe(lost)
+  expect(losesCode(undefined)).toBe(false)
 })

@@ -1,4 +1,4 @@
-import { dropped, type EventTable, unwritten, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, losesCode, unwritten, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -10,7 +10,6 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
 import { Lines, noticeLine, success } from './lines.ts'
 import { MessageWriter } from './messages.ts'
@@ -148,19 +147,11 @@ export class TurnWriter {
     const said = end.fault?.ext
     if (said && said.protocol !== PROTOCOL) this.#lines.report(dropped('ext', said.protocol))
     if (end.summary !== undefined && this.#prompt.command !== 'compact') this.#lines.report(dropped('end.summary'))
-    if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.report(weakened('fault.code'))
+    if (end.outcome === 'failed' && losesCode(end.fault)) this.#lines.report(weakened('fault.code'))
     if (end.outcome === 'failed') this.#lines.write('error', { message: quote(message) }, said)
     else if (end.outcome === 'completed' && this.#prompt.command === 'compact') {
       this.#lines.write('compact_done', { summary: quote(end.summary ?? text) })
     }
     if (end.outcome !== 'failed' || !this.#alone) this.#lines.write('done', {}, end.ext)
   }
-}
-
-/**
- * True when a failure of a provider would be taken for another error: its words are all that this wire has, and readers
- * know it by them. The gateway's own failures say in their words what they are.
- */
-function isUntold(why: Fault | undefined): boolean {
-  return why?.code.startsWith('provider-') === true && faultOfText(why.message).code !== why.code
 }
