@@ -11,7 +11,7 @@ import {
 import { ownMember, PROTOCOL } from '../wire.ts'
 import { writeBefore, writeMessageResult, writePromptResult, writeThought, writeVerbatimResult } from './before.ts'
 import { closeRequest, noticeMembers, writeCancelled, writeEnd } from './ending.ts'
-import type { CancelRequest, Delta, Turn } from './state.ts'
+import type { CancelRequest, Turn } from './state.ts'
 import { endTool, writeCall, writeProgress } from './tools.ts'
 
 /** Parts of a message that are written from elsewhere: its text, its thoughts, its calls. */
@@ -59,14 +59,17 @@ const EVENTS: EventTable<Turn> = {
 
 /** Writes what an event of the turn is in a structured format: the answer, the other events, and exactly one end. */
 export function writeTurnEvent(turn: Turn, event: TurnEvent, view: TurnView): void {
-  if (event.type === 'text-delta') writeDelta(turn, event, view)
-  else if (event.type === 'turn-accepted') begin(turn, view.at)
-  else {
-    if (event.ext && event.ext.protocol !== PROTOCOL) turn.lines.drop('ext', event.ext.protocol)
-    // A sub-agent's words would mix into the answer.
-    if (event.lane !== undefined && event.type !== 'turn-end') turn.lines.drop(event.type, 'lane')
-    else writeEvent(EVENTS, turn, event, view)
+  if (event.type === 'turn-accepted') {
+    begin(turn, view.at)
+    return
   }
+  if (event.ext && event.ext.protocol !== PROTOCOL) turn.lines.drop('ext', event.ext.protocol)
+  // A sub-agent's words would mix into the answer.
+  if (event.lane !== undefined && event.type !== 'turn-end') turn.lines.drop(event.type, 'lane')
+  else if (event.type === 'text-delta') {
+    writePromptResult(turn)
+    turn.answer.text(event, view)
+  } else writeEvent(EVENTS, turn, event, view)
 }
 
 /** Writes that the turn never ran: `healthy` when the process goes on all the same. `at` is in ms since the epoch. */
@@ -109,15 +112,6 @@ function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
   acknowledge(turn, event.outcome === 'cancelled')
   if (event.outcome === 'failed') writeBefore(turn, view)
   writeEnd(turn, event, view)
-}
-
-function writeDelta(turn: Turn, event: Delta, view: TurnView): void {
-  if (event.ext && event.ext.protocol !== PROTOCOL) turn.lines.drop('ext', event.ext.protocol)
-  if (event.lane !== undefined) turn.lines.drop('text-delta', 'lane')
-  else {
-    writePromptResult(turn)
-    turn.answer.text(event, view)
-  }
 }
 
 function startMessage(turn: Turn, { ext, message, role }: EventOf<'message-start'>, view: TurnView): void {
