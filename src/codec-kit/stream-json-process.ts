@@ -4,6 +4,8 @@ import { type DefaultFlags, hasFlag, withDefaultFlags } from './arguments.ts'
 import { type ControlReply, ControlRequests } from './control-requests.ts'
 import { Handshake } from './handshake.ts'
 
+const GONE = fault('agent-crashed', "The agent's process ended before it had answered; try again.")
+
 /** Facts of a program that reads and writes JSON lines with control messages. */
 export interface StreamJsonProgram {
   /** Its name, and what its user should check when it does not start, for messages. */
@@ -107,6 +109,11 @@ export abstract class StreamJsonProcess {
   /** True for what the current process wrote, and for its end; false for those of one that was left. */
   isCurrent(call: string | undefined): boolean {
     return !this.dead && call === this.#call
+  }
+
+  /** The fault of a command that the agent has refused, or has not answered before its end. */
+  faultOf(reply: { error: string } | undefined): Fault {
+    return reply ? fault('invalid-request', reply.error) : (this.dead ?? GONE)
   }
 
   /** The fault of a turn that the end of the process leaves unanswered. */

@@ -47,7 +47,7 @@ function configure(
   }
   const orFail = (then: () => void) => (reply: ControlReply) => {
     if (reply?.success) then()
-    else done({ fault: reply ? fault('invalid-request', reply.error) : (process.dead ?? GONE) })
+    else done({ fault: process.faultOf(reply) })
   }
   const setModel = (): void => {
     process.mode = mode ?? process.mode
@@ -64,5 +64,3 @@ function configure(
   if (mode === undefined) setModel()
   else process.controls.send('set_permission_mode', { mode: quote(mode) }, orFail(setModel))
 }
-
-const GONE = fault('agent-crashed', "The agent's process ended before it had answered; try again.")

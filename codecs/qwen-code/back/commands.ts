@@ -26,8 +26,6 @@ interface Answering {
   orFail(then: (raw: JsonText) => void): (reply: ControlReply) => void
 }
 
-const GONE = "The agent's process ended before it had answered; try again."
-
 /** Does what the command says, and emits one `command-reply`. */
 export function runCommand(command: Outside, process: CliProcess, ports: BackPorts): void {
   const { exchange } = command
@@ -38,10 +36,7 @@ export function runCommand(command: Outside, process: CliProcess, ports: BackPor
   }
   const orFail: Answering['orFail'] = (then) => (reply) => {
     if (reply?.success) then(reply.raw)
-    else {
-      const reason = reply ? fault('invalid-request', reply.error) : fault('agent-crashed', GONE)
-      done({ fault: process.dead ?? reason })
-    }
+    else done({ fault: process.faultOf(reply) })
   }
   process.handshake.whenDone(() => {
     if (process.dead) done({ fault: process.dead })
