@@ -13,6 +13,7 @@ export {
   joinedCitations,
   placedCitation,
 } from './citations.ts'
+export { type ControlAsk, ControlAsks, type ControlVerdict } from './control-asks.ts'
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
 export { countMembers, growthOf, isUncounted, readCounts } from './counts.ts'
 export { DeltaReader, type DeltaWire, type PlainDelta } from './delta-reader.ts'

@@ -86,7 +86,7 @@ export abstract class StreamJsonBack<
   protected abstract read(line: JsonLine, turn: Turn | undefined): void
 
   /** A turn is about to fail: none of its questions can be answered any more. */
-  protected abstract turnFails(turn: Turn): void
+  protected abstract turnFails(): void
 
   open(bound?: string): void {
     this.process.open(bound)
@@ -155,7 +155,7 @@ export abstract class StreamJsonBack<
   protected fail(reason: Fault, stop?: Stop): void {
     const turn = this.current?.decoder
     if (!turn) return
-    this.turnFails(turn)
+    this.turnFails()
     turn.fail(reason, stop)
   }
 

@@ -65,8 +65,8 @@ class SomeBack extends StreamJsonBack<SomeTurn, { decoder: SomeTurn; sent: boole
     if (read !== undefined) this.done(read as Reading, 'plan', line)
   }
 
-  protected turnFails(turn: SomeTurn): void {
-    this.log.push(`about to fail ${turn.turn}`)
+  protected turnFails(): void {
+    this.log.push(`about to fail ${this.current!.decoder.turn}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { scalarText } from '../../../src/codec-kit/index.ts'
+import { type ControlAsk, type ControlVerdict, scalarText } from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   type AskReply,
@@ -17,29 +17,13 @@ import {
 } from '../../../src/model/index.ts'
 import { CanUseTool, Elicitation, Questions } from '../schema.ts'
 
-/** A question of the agent, and how its answer is written. */
-export interface Asked {
-  question: Question
-  /** The wire's id of the tool that it is about. */
-  tool?: string
-  /** Undefined for an answer of another kind. */
-  answer(reply: AskReply): Verdict | undefined
-}
-
-/** The payload of an answer, and whether it refuses the tool or stops the turn. */
-export interface Verdict {
-  json: JsonText
-  refused?: boolean
-  stops?: boolean
-}
-
 /** The tool that puts questions to the user: its answers are a change of its arguments. */
 const ASKING_TOOL = 'AskUserQuestion'
 
 const REFUSED = 'The user does not want this.'
 
 /** Reads a request of the agent, which is `raw` as it came; undefined when no client can answer it. */
-export function readQuestion(request: Record<string, unknown>, raw: JsonText): Asked | undefined {
+export function readQuestion(request: Record<string, unknown>, raw: JsonText): ControlAsk | undefined {
   switch (request['subtype']) {
     case 'can_use_tool':
       return v.is(CanUseTool, request) ? consentTo(request, raw) : undefined
@@ -54,7 +38,7 @@ export function readQuestion(request: Record<string, unknown>, raw: JsonText): A
   }
 }
 
-function consentTo(request: v.InferOutput<typeof CanUseTool>, raw: JsonText): Asked {
+function consentTo(request: v.InferOutput<typeof CanUseTool>, raw: JsonText): ControlAsk {
   const { tool_name: name, tool_use_id: id, input } = request
   const args = member(raw, 'input')!
   const about = id === undefined ? {} : { tool: id }
@@ -101,7 +85,7 @@ function ruleText(rule: unknown): string {
 }
 
 /** The answer to a request for consent: the arguments that may run, or why they may not. */
-function consent(reply: AskReply, args: JsonText, suggestions: readonly JsonText[]): Verdict | undefined {
+function consent(reply: AskReply, args: JsonText, suggestions: readonly JsonText[]): ControlVerdict | undefined {
   if (reply.kind !== 'approval') return undefined
   const suggested = suggestions[Number(/^allow-(\d+)$/.exec(reply.option)?.[1] ?? 0) - 1]
   if (reply.option === 'allow' || suggested !== undefined) {
@@ -140,7 +124,7 @@ function formAnswer(
   reply: AskReply,
   args: JsonText,
   { questions }: v.InferOutput<typeof Questions>,
-): Verdict | undefined {
+): ControlVerdict | undefined {
   if (reply.kind !== 'input') return undefined
   const given = members(reply.values)
   if (given.length === 0) {
@@ -159,7 +143,7 @@ function answerText(json: JsonText): string {
   return typeof value === 'string' ? value : json
 }
 
-function elicitation({ message, url }: v.InferOutput<typeof Elicitation>, raw: JsonText): Asked {
+function elicitation({ message, url }: v.InferOutput<typeof Elicitation>, raw: JsonText): ControlAsk {
   const schema = member(raw, 'requested_schema')
   const question: Question = {
     kind: 'input',
@@ -177,7 +161,7 @@ function elicitation({ message, url }: v.InferOutput<typeof Elicitation>, raw: J
 }
 
 /** A message to an MCP server or a hook of the client. */
-function toClient(method: string, raw: JsonText, write: (result: JsonText) => JsonText): Asked {
+function toClient(method: string, raw: JsonText, write: (result: JsonText) => JsonText): ControlAsk {
   const params = object(members(raw).filter(([key]) => key !== 'subtype'))
   return {
     question: { kind: 'client', method, params },

@@ -1,13 +1,15 @@
 import * as v from 'valibot'
-import { askIdOf, controlResponse, type JsonLine, type Reading, weakened } from '../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../src/contract/index.ts'
+import {
+  type ControlAsk,
+  ControlAsks,
+  type ControlVerdict,
+  type JsonLine,
+  type Reading,
+} from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   type AskReply,
   append,
-  type CommandOf,
-  type Ext,
-  type Id,
   type JsonText,
   type Member,
   member,
@@ -19,96 +21,41 @@ import { CanUseTool, ControlRequest, Questions } from '../schema.ts'
 import { entriesExt, sameJson } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
-/** A question of the agent: how it is put, and how its answer is written. */
-interface Asked {
-  question: Question
-  /** The wire's id of the tool that it is about; empty for a tool without one. */
-  tool?: Id
-  /** The members that the question has no place for. */
-  ext?: Ext | undefined
-  /** Undefined for an answer of another kind. */
-  answer(reply: AskReply): Verdict | undefined
-}
-
-/** The payload of an answer, and whether it refuses the tool or stops the turn. */
-interface Verdict {
-  json: JsonText
-  refused?: true
-  stopTurn?: true
-  /** It consents to other arguments, which the CLI cannot take. */
-  edited?: boolean
-}
-
 const ASKED: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input'])
 
 /** The tool that puts a question to the user: its answers are the only change of arguments that the CLI heeds. */
 const ASKING_TOOL = 'ask_user_question'
 
 /** The CLI's questions to its host: consent to a tool, answers of the user, messages to an MCP server of the host. */
-export class Asks {
-  readonly #ports: BackPorts
-  /** The open questions; `request` is the id as the agent wrote it. */
-  readonly #open = new Map<Id, Asked & { request: JsonText }>()
-
-  constructor(ports: BackPorts) {
-    this.#ports = ports
-  }
-
-  /** A `control_request`. What cannot be asked is refused at once, because the CLI would wait for its answer. */
+export class Asks extends ControlAsks<TurnDecoder> {
+  /** A `control_request`. What cannot be asked is refused at once. */
   read(turn: TurnDecoder | undefined, { value, json }: JsonLine): Reading {
     const { success, output } = v.safeParse(ControlRequest, value)
     if (!success) return 'misfit'
-    const raw = member(json, 'request')!
     const request = member(json, 'request_id')!
-    const asked = askedOf(output.request, raw, turn !== undefined)
+    const asked = askedOf(output.request, member(json, 'request')!, turn !== undefined)
     if (!asked) {
-      const error = turn ? 'The host cannot answer this request.' : 'No turn is running.'
-      this.#ports.send(controlResponse(request, { error }))
+      this.refuse(request, turn ? 'The host cannot answer this request.' : 'No turn is running.')
       return 'misfit'
     }
-    const ask = askIdOf(request, this.#open)
-    this.#open.set(ask, { ...asked, request })
-    const { question, ext } = asked
-    this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question, ...(ext && { ext }) })
+    this.put(request, asked, turn)
     return 'read'
   }
 
-  /** The client's answer; one for a question that is settled already is ignored. True when the turn must stop. */
-  reply(command: CommandOf<'ask-reply'>, turn: TurnDecoder | undefined): boolean {
-    const ask = command.ask ?? [...this.#open.keys()].at(0)
-    const open = ask === undefined ? undefined : this.#open.get(ask)
-    if (!open) return false
-    this.#open.delete(ask!)
-    const verdict = open.answer(command.reply)
-    if (verdict?.edited) this.#ports.report(weakened('ask-reply', 'edited'), turn!.turn)
-    const error = 'The host gave an answer of another kind.'
-    this.#ports.send(controlResponse(open.request, verdict ? { payload: verdict.json } : { error }))
-    if ((!verdict || verdict.refused) && open.tool !== undefined) turn?.denied.add(open.tool)
-    return verdict?.stopTurn === true
-  }
-
   /** Settles the questions about tools that ended unanswered: the CLI waited long enough (`timeout`), or was stopped. */
-  toolEnded(turn: TurnDecoder, line: JsonLine): void {
-    const how = line.json.includes('Control request timeout') ? 'timeout' : 'cancelled'
-    this.#settle(turn, how, (tool) => turn.calls.running(tool) === undefined)
+  toolEnded({ calls }: TurnDecoder, { json }: JsonLine): void {
+    const how = json.includes('Control request timeout') ? 'timeout' : 'cancelled'
+    this.settle(how, ({ tool }) => tool !== undefined && calls.running(tool) === undefined)
   }
 
   /** The turn ends: nothing of it can be answered any more. */
-  turnEnds(turn: TurnDecoder): void {
-    this.#settle(turn, 'cancelled', () => true)
-  }
-
-  #settle(turn: TurnDecoder, how: 'timeout' | 'cancelled', ended: (tool: Id) => boolean): void {
-    for (const [ask, { tool }] of this.#open) {
-      if (tool === undefined || !ended(tool)) continue
-      this.#open.delete(ask)
-      turn.main.out.emit({ type: 'ask-settled', ask, how })
-    }
+  turnEnds(): void {
+    this.settle('cancelled', ({ tool }) => tool !== undefined)
   }
 }
 
 /** The question of a `request`, which is `raw` as it came; undefined when no client can be asked. */
-function askedOf(request: { subtype: string }, raw: JsonText, running: boolean): Asked | undefined {
+function askedOf(request: { subtype: string }, raw: JsonText, running: boolean): ControlAsk | undefined {
   if (request.subtype === 'mcp_message') {
     const params = object(members(raw).filter(([key]) => key !== 'subtype'))
     return { question: { kind: 'client', method: 'mcp_message', params }, answer: mcpAnswer }
@@ -139,7 +86,7 @@ function askedOf(request: { subtype: string }, raw: JsonText, running: boolean):
 }
 
 /** The CLI runs the arguments it asked about, whatever comes back: consent to others is therefore a refusal. */
-function approvalAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
+function approvalAnswer(reply: AskReply, input: JsonText): ControlVerdict | undefined {
   if (reply.kind !== 'approval') return undefined
   const allowed = reply.option === 'allow'
   const edited = allowed && reply.edited !== undefined && !sameJson(reply.edited, input)
@@ -147,7 +94,7 @@ function approvalAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
   const unheeded = edited ? 'The arguments cannot be changed by the one who approves them.' : undefined
   const message = reply.message ?? unheeded
   const json = JSON.stringify({ behavior: 'deny', message, interrupt: reply.stopTurn })
-  return { json, refused: true, edited, ...(reply.stopTurn && { stopTurn: true }) }
+  return { json, refused: true, edited, stops: reply.stopTurn === true }
 }
 
 /** The members that an approval holds: suggestions that are no more than its two options too. */
@@ -185,7 +132,7 @@ function formOf({ questions }: Questions): Extract<Question, { kind: 'input' }> 
   return { kind: 'input', message: questions.map(({ question }) => question).join('\n'), schema }
 }
 
-function formAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
+function formAnswer(reply: AskReply, input: JsonText): ControlVerdict | undefined {
   if (reply.kind !== 'input') return undefined
   if (members(reply.values).length === 0) {
     return { json: '{"behavior":"deny","message":"The user did not answer."}', refused: true }
@@ -194,7 +141,7 @@ function formAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
   return { json: `{"behavior":"allow","updatedInput":${updated}}` }
 }
 
-function mcpAnswer(reply: AskReply): Verdict | undefined {
+function mcpAnswer(reply: AskReply): ControlVerdict | undefined {
   if (reply.kind !== 'client' || reply.result === undefined) return undefined
   return { json: `{"subtype":"mcp_message","mcp_response":${reply.result}}` }
 }

@@ -34,14 +34,14 @@ export class QwenCodeBack extends StreamJsonBack<TurnDecoder, Work, CliProcess> 
     if (command.type === 'turn-start') this.#start(command)
     else if (command.type === 'turn-cancel') this.#cancel()
     else if (command.type === 'ask-reply') {
-      if (this.#asks.reply(command, this.running)) this.#cancel()
+      if (this.#asks.reply(command)) this.#cancel()
     } else if (command.type === 'config-set' || command.type === 'query' || command.type === 'foreign') {
       runCommand(command, this.process, this.ports)
     }
   }
 
-  protected turnFails(turn: TurnDecoder): void {
-    this.#asks.turnEnds(turn)
+  protected turnFails(): void {
+    this.#asks.turnEnds()
   }
 
   protected read(line: JsonLine, turn: TurnDecoder | undefined): void {
@@ -114,7 +114,7 @@ export class QwenCodeBack extends StreamJsonBack<TurnDecoder, Work, CliProcess> 
     } else if (turn) {
       turn.started()
       if (output.session_id) this.inSession(output.session_id)
-      this.#asks.turnEnds(turn)
+      this.#asks.turnEnds()
       turn.result(output, this.#version, unknownExt(json, value, RESULT))
     } else {
       // An agent that cannot start says why in a result, before it ends.

@@ -131,7 +131,7 @@ describe('consent', () => {
     expect(answer(asking(), { kind: 'input', values: '{}' })).toEqual({
       subtype: 'error',
       request_id: 'q1',
-      error: 'The host gave an answer of another kind.',
+      error: 'The host gave an answer of another kind, or none.',
     })
   })
 })
