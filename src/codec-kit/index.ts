@@ -41,7 +41,7 @@ export {
 export { isJsonSchema } from './json-schema.ts'
 export { type Entry, messageLine } from './lines.ts'
 export { dropped, invented, nonTextLosses, type Report, unparsed, weakened, wellFormed } from './losses.ts'
-export { isJsonType, isLinesType, isLineType } from './media-types.ts'
+export { isJsonType, isLinesType, isLineType, refusesBody } from './media-types.ts'
 export { type MessageMembers, messageMembers } from './message-members.ts'
 export { agentOf, sendRequest, toolAnswer } from './model-client.ts'
 export { answeredHistory, flatToolName, strayReply } from './model-history.ts'

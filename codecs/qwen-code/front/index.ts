@@ -1,4 +1,4 @@
-import { isLinesType, messageLine } from '../../../src/codec-kit/index.ts'
+import { messageLine, refusesBody } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type Framing,
@@ -78,11 +78,8 @@ export class QwenCodeFront implements FrontLink {
     } else if (refusal !== undefined) {
       ports.warn(refusal)
       this.#close(1)
-    } else if (this.#http && !isLinesType(this.#context.headers['content-type'])) {
-      const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
-      ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
-      this.#close(0)
-    } else {
+    } else if (refusesBody(this.#context, ports)) this.#close(0)
+    else {
       this.#controls.begin()
       if (this.#lines && prompt !== undefined) this.#prompt(prompt)
     }

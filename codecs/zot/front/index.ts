@@ -1,4 +1,4 @@
-import { type GatewayReply, isLinesType } from '../../../src/codec-kit/index.ts'
+import { type GatewayReply, refusesBody } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -77,11 +77,7 @@ export class ZotFront implements FrontLink {
       this.#ports.warn(`zot: ${refused}`)
       this.#close(1)
     } else if (print) this.#print(print)
-    else if (this.#context.transport === 'http' && !isLinesType(this.#context.headers['content-type'])) {
-      const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
-      this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
-      this.#close(0)
-    }
+    else if (refusesBody(this.#context, this.#ports)) this.#close(0)
   }
 
   decode(frame: Frame): void {
