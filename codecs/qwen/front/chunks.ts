@@ -14,7 +14,7 @@ import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
 import { MESSAGE_GAP, ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
-import type { AnswerWriter, Call, Delta, Ending } from './state.ts'
+import type { AnswerWriter, Call, Ending } from './state.ts'
 
 /** A call as its pieces number it. */
 interface Numbered {
@@ -55,7 +55,7 @@ export class ChunksWriter implements AnswerWriter {
     this.#lines.completion('{"index":0,"delta":{},"finish_reason":"tool_calls"}', { at: view.at, usage })
   }
 
-  text(event: Delta, view: TurnView): void {
+  text(event: EventOf<'text-delta'>, view: TurnView): void {
     if (event.text === '') return
     if (event.message !== this.#message) {
       if (!isAnswer(view.message(event.message))) return

@@ -1,9 +1,6 @@
-import type { EventOf, Id, JsonText, TurnEvent, TurnView, Usage } from '../../../src/model/index.ts'
+import type { EventOf, Id, JsonText, TurnView, Usage } from '../../../src/model/index.ts'
 import type { FrontAsks } from './asks.ts'
 import type { Lines } from './lines.ts'
-
-/** A piece of text. */
-export type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
 /** A whole call, with its arguments as raw JSON. */
 export type Call = Pick<EventOf<'tool-call'>, 'tool' | 'name' | 'args' | 'ext' | 'executor'>
@@ -21,7 +18,7 @@ export interface AnswerWriter {
   begin(at: number): void
   /** Something else is about to be written. */
   before(view: TurnView): void
-  text(event: Delta, view: TurnView): void
+  text(event: EventOf<'text-delta'>, view: TurnView): void
   endMessage(event: EventOf<'message-end'>, view: TurnView): void
   /** Takes a message back; false when it was shown. */
   retract(message: Id, view: TurnView): boolean
