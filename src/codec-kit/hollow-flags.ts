@@ -10,10 +10,10 @@ export interface HollowFlag {
 
 /**
  * The flags that a stand-in does not honour, by their names. Each row has flags of one reason, separated by spaces; `=`
- * after a flag says that a value follows. `told` flags have no effect on the answer; `refused` ones would change it.
+ * after a flag says that a value follows. `ignored` flags do not change the answer; `refused` ones would.
  */
 export function hollowFlags(
-  rows: readonly (readonly ['told' | 'refused', why: string, flags: string])[],
+  rows: readonly (readonly ['ignored' | 'refused', why: string, flags: string])[],
 ): ReadonlyMap<string, HollowFlag> {
   const found = new Map<string, HollowFlag>()
   for (const [effect, why, flags] of rows) {

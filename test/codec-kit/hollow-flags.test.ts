@@ -3,7 +3,7 @@ import { hollowFlags } from '../../src/codec-kit/index.ts'
 
 test('each flag of a row has its reason, its value and its effect, in the order of the rows', () => {
   const flags = hollowFlags([
-    ['told', 'there is a log already', '--debug --log='],
+    ['ignored', 'there is a log already', '--debug --log='],
     ['refused', 'nothing is drawn', '-t'],
   ])
   expect([...flags]).toEqual([

@@ -73,13 +73,13 @@ const FOLDER = 'the agent works where the gateway was configured to run it'
 
 /** The flags that are not honoured. */
 export const HOLLOW = hollowFlags([
-  ['told', 'the gateway has a log of its own', '--debug'],
-  ['told', 'nothing is drawn', '--screen-reader'],
-  ['told', PLACE, '--sandbox --sandbox-image='],
-  ['told', AGENT, '--proxy= --insecure --auth-type= --openai-api-key= --openai-base-url= --fallback-model='],
-  ['told', AGENT, '--openai-logging --openai-logging-dir= --experimental-lsp --restore-ask-user-question'],
-  ['told', AGENT, '--telemetry --telemetry-target= --telemetry-otlp-endpoint= --telemetry-otlp-protocol='],
-  ['told', AGENT, '--telemetry-log-prompts --telemetry-outfile='],
+  ['ignored', 'the gateway has a log of its own', '--debug'],
+  ['ignored', 'nothing is drawn', '--screen-reader'],
+  ['ignored', PLACE, '--sandbox --sandbox-image='],
+  ['ignored', AGENT, '--proxy= --insecure --auth-type= --openai-api-key= --openai-base-url= --fallback-model='],
+  ['ignored', AGENT, '--openai-logging --openai-logging-dir= --experimental-lsp --restore-ask-user-question'],
+  ['ignored', AGENT, '--telemetry --telemetry-target= --telemetry-otlp-endpoint= --telemetry-otlp-protocol='],
+  ['ignored', AGENT, '--telemetry-log-prompts --telemetry-outfile='],
   ['refused', 'name a session with --resume', '--continue'],
   ['refused', 'a session goes on as it is', '--fork-session'],
   ['refused', 'nothing is interactive here: use -p', '--prompt-interactive='],

@@ -69,10 +69,10 @@ const SWITCHES = wordTable<(found: Found) => void>({
  * are reported on stderr: clients pass them whenever they start the program.
  */
 const HOLLOW = hollowFlags([
-  ['told', 'the agent behind the gateway has its own provider', '--provider='],
-  ['told', 'the agent behind the gateway has its own credentials', '--api-key='],
-  ['told', 'the agent behind the gateway has its own endpoint', '--base-url='],
-  ['told', 'nobody can be asked before a tool runs in this mode', '--no-yolo'],
+  ['ignored', 'the agent behind the gateway has its own provider', '--provider='],
+  ['ignored', 'the agent behind the gateway has its own credentials', '--api-key='],
+  ['ignored', 'the agent behind the gateway has its own endpoint', '--base-url='],
+  ['ignored', 'nobody can be asked before a tool runs in this mode', '--no-yolo'],
   ['refused', 'the agent works where the gateway was configured to run it', '--cwd='],
   ['refused', 'the number of steps is limited by the agent itself', '--max-steps='],
   ['refused', 'extensions are configured where the agent runs', '--ext= -e= --no-ext --no-extensions'],
