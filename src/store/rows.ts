@@ -38,14 +38,14 @@ export function sessionRecord(row: Row): SessionRecord {
   }
 }
 
-/** The agent in a row of `heardBy`; measures that were not recorded are null. */
-export function heardBy({ used, agent }: Row): HeardBy | undefined {
+/**
+ * The agent in a row of `heardBy`, from the measures of its turn, which are null when none were recorded. Databases do not
+ * read them: an error of an agent in them may hold what no text of PostgreSQL can.
+ */
+export function heardBy({ used, measures }: Row): HeardBy | undefined {
   if (used !== 1) return undefined
-  const { back, place } = JSON.parse((agent as string | null) ?? '{}') as Record<
-    keyof HeardBy,
-    string | null | undefined
-  >
-  return { ...(back != null && { back }), ...(place != null && { place }) }
+  const { back, place } = JSON.parse((measures as string | null) ?? '{}') as HeardBy
+  return { ...(back !== undefined && { back }), ...(place !== undefined && { place }) }
 }
 
 function lastTurn(json: SQLOutputValue | undefined): { last?: LastTurn } {

@@ -53,9 +53,8 @@ const SQL = {
   readSession: `SELECT ${SESSION} FROM sessions WHERE id = ?`,
   heardBy: `
     SELECT (
-      SELECT json_object('back', json_extract(measures, '$.back'), 'place', json_extract(measures, '$.place'))
-      FROM turns WHERE session = ? AND measures IS NOT NULL AND ${TAKEN} ORDER BY position DESC LIMIT 1
-    ) AS agent, EXISTS (
+      SELECT measures FROM turns WHERE session = ? AND measures IS NOT NULL AND ${TAKEN} ORDER BY position DESC LIMIT 1
+    ) AS measures, EXISTS (
       SELECT 1 FROM turns WHERE session = ? AND ${TAKEN}
     ) OR EXISTS (
       SELECT 1 FROM running WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = running.session)

@@ -25,6 +25,9 @@ const answer = (text: string): Message => ({ ...message(text), role: 'assistant'
 /** Any well-formed text, with NUL, quotes, astral characters. */
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 
+/** Texts of others that are hard to write. */
+const HARD = ['a\0b', '\ud800x', 'x\udfff', '\ufdd0"x"', '\\"\n', "it's", '😀', '']
+
 /** A turn of a list's property, as it is made. */
 interface MadeTurn {
   tenant: string
@@ -143,6 +146,13 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.heardBy('S1')).toEqual({ back: 'acp', place: 'p' })
         await store.endTurn({ ...TURN, turn: 'three', endedAt: 201, outcome: 'failed', code: 'agent-unavailable' })
         expect(await store.heardBy('S1')).toEqual({ back: 'acp', place: 'p' })
+      })
+
+      it.each(HARD)('knows that agent whatever it said: %j', async (hard) => {
+        await store.openSession(KEY, 'S1', 1)
+        const measures = { back: 'zot', place: hard, error: hard, timings: {} }
+        await store.endTurn({ ...TURN, endedAt: 200, outcome: 'failed', code: 'internal', measures })
+        expect(await store.heardBy('S1')).toEqual({ back: 'zot', place: hard })
       })
 
       it('knows whether an agent has taken part in a session', async () => {
@@ -602,8 +612,6 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
     })
 
     describe('texts of others', () => {
-      const HARD = ['a\0b', '\ud800x', 'x\udfff', '\ufdd0"x"', '\\"\n', "it's", '😀', '']
-
       it.each(HARD)('are kept and found: %j', async (hard) => {
         await store.openSession(KEY, 'S1', 1)
         await store.bindSession('S1', hard)

@@ -184,16 +184,16 @@ describe('the lease of a session', () => {
 
 describe('the agent that a session was with', () => {
   test.each([
-    [{ used: 0, agent: '{"back":"zot"}' }, undefined],
-    [{ used: null, agent: null }, undefined],
-    [{ used: 1, agent: null }, {}],
-    [{ used: 1, agent: '{"back":null,"place":null}' }, {}],
-    [{ used: 1, agent: '{"back":"zot","place":null}' }, { back: 'zot' }],
+    [{ used: 0, measures: '{"back":"zot"}' }, undefined],
+    [{ used: null, measures: null }, undefined],
+    [{ used: 1, measures: null }, {}],
+    [{ used: 1, measures: '{"timings":{}}' }, {}],
+    [{ used: 1, measures: '{"back":"zot","timings":{}}' }, { back: 'zot' }],
     [
-      { used: 1, agent: '{"back":"zot","place":"p"}' },
+      { used: 1, measures: '{"back":"zot","place":"p"}' },
       { back: 'zot', place: 'p' },
     ],
-    [{ used: 1, agent: '{"place":"p"}' }, { place: 'p' }],
+    [{ used: 1, measures: '{"place":"p"}' }, { place: 'p' }],
   ])('of a row with %j is %j', (row, heard) => {
     expect(heardBy(row)).toStrictEqual(heard)
   })

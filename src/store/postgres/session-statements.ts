@@ -38,12 +38,12 @@ export const readSession = (id: Id): string => sql`SELECT ${SESSION} FROM sessio
 const TAKEN = new Raw(`started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
   AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')`)
 
-/** Reads whether an agent has heard anything in the session, and which one was the last. */
+/** Reads whether an agent has heard anything in the session, and the measures of the last turn, as text: see `heardBy`. */
 export const heardBy = (id: Id): string => sql`
   SELECT (
-    SELECT json_build_object('back', measures::json ->> 'back', 'place', measures::json ->> 'place')::text
-    FROM turns WHERE session = ${id} AND measures IS NOT NULL AND ${TAKEN} ORDER BY position DESC LIMIT 1
-  ) AS agent, CAST(EXISTS (
+    SELECT measures FROM turns WHERE session = ${id} AND measures IS NOT NULL AND ${TAKEN}
+    ORDER BY position DESC LIMIT 1
+  ) AS measures, CAST(EXISTS (
     SELECT 1 FROM turns WHERE session = ${id} AND ${TAKEN}
   ) OR EXISTS (
     SELECT 1 FROM running WHERE session = ${id} AND started_at >= (SELECT epoch FROM sessions WHERE id = ${id})
