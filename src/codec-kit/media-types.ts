@@ -14,7 +14,7 @@ export function isLinesType(contentType: string | undefined): boolean {
   return !contentType || LINES.test(contentType)
 }
 
-/** Refuses the body of an HTTP client that is not lines of JSON by its content type; false when there is none to refuse. */
+/** Refuses the body of an HTTP client when its content type is not that of lines of JSON. True when it was refused. */
 export function refusesBody({ transport, headers }: FrontContext, ports: FrontPorts): boolean {
   if (transport !== 'http' || isLinesType(headers['content-type'])) return false
   const text = 'The body must be lines of JSON: send it as application/x-ndjson.'

@@ -191,8 +191,8 @@ function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
   if (view.usage) totals.usage = addUsage(totals.usage ?? {}, view.usage)
   if (event.fault?.ext) turn.lose(dropped('ext', event.fault.ext.protocol))
   // A `result` shows only the limit of model calls, and only for a turn that failed.
-  const told = event.outcome === 'failed' && event.stop === 'max-turns'
-  if (UNREPORTED.has(event.stop) && !told) turn.lose(weakened('end.stop'))
+  const isShown = event.outcome === 'failed' && event.stop === 'max-turns'
+  if (UNREPORTED.has(event.stop) && !isShown) turn.lose(weakened('end.stop'))
   result(turn, event, lastText(view), view.at - view.startedAt, ownExt(event.ext))
 }
 
