@@ -20,7 +20,7 @@ let begin = 0
 
 class Connection {
   readonly #session: string
-  readonly #socket: Socket
+  #socket: Socket
   readonly #events: Socket | undefined
   #head = ''
   #left: number | undefined
@@ -31,12 +31,17 @@ class Connection {
 
   constructor(at: number) {
     this.#session = job.freshSessions ? '' : `${job.sessions}-${at}`
-    this.#socket = connect(job.port, '127.0.0.1')
-    this.#socket.setNoDelay(true)
-    this.#socket.setEncoding('latin1')
-    this.#socket.on('data', (text) => this.#data(String(text)))
-    this.#socket.on('close', () => this.#done?.())
+    this.#socket = this.#connect()
     this.#events = job.follow === undefined ? undefined : this.#follow(job.follow)
+  }
+
+  #connect(): Socket {
+    const socket = connect(job.port, '127.0.0.1')
+    socket.setNoDelay(true)
+    socket.setEncoding('latin1')
+    socket.on('data', (text) => this.#data(String(text)))
+    socket.on('close', () => this.#cut())
+    return socket
   }
 
   #follow(path: string): Socket {
@@ -56,6 +61,8 @@ class Connection {
     this.#left = undefined
     this.#tail = ''
     this.#seen = false
+    // A server closes a connection that has waited for some seconds for the others' first turns.
+    if (this.#socket.destroyed) this.#socket = this.#connect()
     this.#at = performance.now()
     const length = `content-length: ${Buffer.byteLength(body)}\r\n`
     this.#socket.write(
@@ -91,6 +98,13 @@ class Connection {
     this.#tail = (this.#tail + body).slice(-4096)
     if (this.#left >= 0) this.#left -= body.length
     if (this.#left === 0 || (this.#left < 0 && CHUNKED_END.test(this.#tail))) this.#over()
+  }
+
+  /** The server has closed the connection: a turn that waits for its answer gets none. */
+  #cut(): void {
+    if (!this.#done) return
+    this.#seen = false
+    this.#over()
   }
 
   #over(): void {
