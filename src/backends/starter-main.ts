@@ -14,6 +14,8 @@ const GRACE_MS = 800
 
 let gateway = 0
 let isOver = false
+/** The descriptors that the programs write to. */
+const OUTPUTS: readonly number[] = [1, 2]
 /** The process groups of the agents that run. */
 const groups = new Set<number>()
 
@@ -34,7 +36,8 @@ function openEnd(fd: number, flags: number): number {
 function start({ id, ends, command, args, cwd, env }: StarterOrder): void {
   const stdio: number[] = []
   try {
-    for (const [at, fd] of ends.entries()) stdio.push(openEnd(fd, at === 0 ? constants.O_RDONLY : constants.O_WRONLY))
+    for (const [at, fd] of ends.entries())
+      stdio.push(openEnd(fd, OUTPUTS.includes(at) ? constants.O_WRONLY : constants.O_RDONLY))
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio })
     const { pid } = child
     child.on('error', (error) => {
@@ -47,6 +50,7 @@ function start({ id, ends, command, args, cwd, env }: StarterOrder): void {
     child.on('exit', (exitCode, signal) => {
       if (pid !== undefined && !isOver) groups.delete(pid)
       report('exited', id, exitCode, signal)
+      if (isOver && !isAnyLeft()) process.exit()
     })
   } catch (error) {
     report('failed', id, errorCode(error))
@@ -65,7 +69,7 @@ function prepare(setup: StarterSetup): void {
   }
 }
 
-/** The gateway is gone: its agents get SIGTERM, and the rest of their groups SIGKILL. */
+/** The gateway is gone: its agents get SIGTERM, and what is left of their groups later SIGKILL. */
 function end(): void {
   isOver = true
   if (groups.size === 0) process.exit()
@@ -84,6 +88,18 @@ function signal(name: NodeJS.Signals): void {
       // Nothing is left of it.
     }
   }
+}
+
+function isAnyLeft(): boolean {
+  for (const group of groups) {
+    try {
+      process.kill(-group, 0)
+      return true
+    } catch {
+      // Nothing is left of it.
+    }
+  }
+  return false
 }
 
 // Signals do not end it, only the end of its gateway, so that no agent outlives both.

@@ -6,6 +6,7 @@ import { DirectLauncher } from './direct-process.ts'
 import { OrderWatch } from './order-watch.ts'
 import { type Launcher, PipedProcess } from './piped-process.ts'
 import { closePipes, gatewayPipes, type Taken } from './pipes.ts'
+import { failureOf, type ReadyShell, ReadyShells } from './ready-shells.ts'
 import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
 import { messageReader, type StarterOrder, type StarterReport, type StarterSetup } from './starter-wire.ts'
@@ -37,11 +38,10 @@ export class StarterRun {
   failure = 'it ended before it started any'
   readonly #watch: OrderWatch
   readonly #processes = new Map<number, PipedProcess>()
+  readonly #shells = new ReadyShells((program, ends) => this.#order(this.#newId(), program, ends), gatewayPipes())
   readonly #onEnd: () => void
   readonly #settle: (ready: boolean) => void
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
-  /** A socket, like its stdin, so that it need not keep this process alive. */
-  readonly #stdout: Socket
   #isOver = false
   #count = 0
 
@@ -53,7 +53,6 @@ export class StarterRun {
     this.#settle = resolve
     this.#onEnd = onEnd
     this.#child = this.#spawn(program)
-    this.#stdout = this.#child.stdout as Socket
     gatewayPipes().take((taken) => this.#setUp(taken))
     gatewayPipes().keep(PIPED_AHEAD)
   }
@@ -62,10 +61,17 @@ export class StarterRun {
     return this.#child.pid
   }
 
+  /** A socket, like its stdin, so that it need not keep this process alive. */
+  get #stdout(): Socket {
+    return this.#child.stdout as Socket
+  }
+
   start(agent: AgentStart, events: AgentEvents): AgentProcess {
-    this.#count += 1
-    const id = this.#count
-    const launched = new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
+    const shell = this.#shells.take(agent)
+    const id = shell?.id ?? this.#newId()
+    const launched = shell
+      ? new PipedProcess(events, this.#becoming(shell), { take: (then) => then(shell.pipes) })
+      : new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
     this.#processes.set(id, launched)
     // An agent's output may take long; this keeps the process alive for it.
     if (this.#processes.size === 1) this.#stdout.ref()
@@ -76,8 +82,11 @@ export class StarterRun {
     let direct: DirectLauncher | undefined
     return {
       launch: (process, ends) => {
-        if (ends) this.#order({ id, ends, ...agent })
-        else {
+        if (ends) {
+          this.#shells.expect(id, agent)
+          this.#order(id, agent, ends)
+          this.#shells.prepare()
+        } else {
           direct = new DirectLauncher(agent, gatewayReaper())
           direct.launch(process, ends)
         }
@@ -87,6 +96,22 @@ export class StarterRun {
         this.#forget(id)
       },
     }
+  }
+
+  /** Of a shell that is becoming the agent. */
+  #becoming({ id, pid }: ReadyShell): Launcher {
+    return {
+      launch: (process) => {
+        this.#shells.prepare()
+        setImmediate(() => process.started(pid))
+      },
+      over: () => this.#forget(id),
+    }
+  }
+
+  #newId(): number {
+    this.#count += 1
+    return this.#count
   }
 
   /** Sends the setup: the starter takes orders when it can open descriptors of this process. */
@@ -126,9 +151,10 @@ export class StarterRun {
     return child
   }
 
-  #order(order: StarterOrder): void {
-    this.#send(order)
+  #order(id: number, program: AgentStart, ends: readonly number[]): number {
+    this.#send({ id, ends, ...program })
     this.#watch.ordered()
+    return id
   }
 
   #send(message: StarterSetup | StarterOrder): void {
@@ -142,19 +168,30 @@ export class StarterRun {
       this.#settle(true)
       return
     }
-    const launched = this.#processes.get(report[1])
-    if (report[0] === 'exited') {
-      launched?.exited(report[2], report[3])
-      return
+    const [kind, id] = report
+    if (kind !== 'exited') this.#watch.answered()
+    if (kind === 'started' ? this.#shells.started(id, report[2]) : this.#shells.ended(id)) return
+    const launched = this.#processes.get(id)
+    switch (kind) {
+      case 'started':
+        this.hasServed = true
+        launched?.started(report[2])
+        break
+      case 'exited': {
+        const code = failureOf(report[3])
+        if (code === undefined) launched?.exited(report[2], report[3])
+        else this.#failed(id, code)
+        break
+      }
+      case 'failed':
+        this.#failed(id, report[2])
     }
-    this.#watch.answered()
-    if (report[0] === 'started') {
-      this.hasServed = true
-      launched?.started(report[2])
-    } else {
-      this.#forget(report[1])
-      launched?.failed(new StarterError(report[2]))
-    }
+  }
+
+  #failed(id: number, code: string): void {
+    const launched = this.#processes.get(id)
+    this.#forget(id)
+    launched?.failed(new StarterError(code))
   }
 
   #forget(id: number): void {
@@ -166,6 +203,7 @@ export class StarterRun {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#shells.close()
     this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     this.#watch.close()

@@ -1,5 +1,4 @@
 import type { AgentStart } from './agent-process.ts'
-import type { AgentEnds } from './piped-process.ts'
 
 /** The messages between a gateway and its starter: JSON, one per line. */
 
@@ -9,10 +8,11 @@ export interface StarterSetup {
   probe: number
 }
 
-/** The other lines for it: an agent to start, on descriptors of the gateway that are open until it reports. */
+/** The other lines for it: a program to start, on descriptors of the gateway that are open until it reports. */
 export interface StarterOrder extends AgentStart {
   id: number
-  ends: AgentEnds
+  /** Become its descriptors from 0 on: stdin, stdout, stderr, and for a shell the pipe of its script. */
+  ends: readonly number[]
 }
 
 /** A report of the starter: it takes orders, or the state of the agent of an order. */

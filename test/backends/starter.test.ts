@@ -97,7 +97,9 @@ describe('a starter that does not answer', () => {
     call.handle.stop('cancelled', 0)
     expect(await call.ended).toStrictEqual({ why: 'cancelled' })
     process.kill(pid, 'SIGCONT')
-    const next = open(backend, run('sh', '-c', 'ps -o pid= --ppid $PPID'))
+    // The shells that wait for the next agent stay.
+    const others = `ps -o pid=,args= --ppid $PPID | awk '$3 != "/dev/fd/3" { print $1 }'`
+    const next = open(backend, run('sh', '-c', others))
     await next.ended
     await gone(...numbers(next.text()))
     expect(isGone(pid)).toBe(false)

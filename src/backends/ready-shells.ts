@@ -1,0 +1,149 @@
+import { writeSync } from 'node:fs'
+import type { AgentStart } from './agent-process.ts'
+import { type AgentPipes, closePipes, type PipeSupply } from './pipes.ts'
+
+/** So many wait. */
+const AHEAD = 2
+/** As much as a pipe takes at once, however little room the system gives it (`PIPE_BUF`), in bytes. */
+const LONGEST = 4096
+/** So many commands are remembered. */
+const MAX_KNOWN = 100
+/** Names that a shell can export. Those that have a meaning in some shell, or may not be set there, are not among them. */
+const NAME = /^(?!(?:BASH.*|E?UID|PPID|SHELLOPTS|OPTIND|LINENO)$)[A-Za-z_]\w*$/
+
+/** The signals by which a shell ends that could not become the agent, which nothing else sends, with the reason. */
+const FAILURES: Readonly<Record<string, string>> = { SIGSTKFLT: 'ENOENT', SIGPWR: 'EACCES' }
+
+/** By number, because not every shell knows their names. `$?` is 126 for a file that may not be executed. */
+const FAILED = `trap '[ $? = 126 ] && kill -30 $$; kill -16 $$' EXIT; `
+
+/** A shell that waits for the script that makes it an agent. */
+export interface ReadyShell {
+  id: number
+  pid: number
+  pipes: AgentPipes
+}
+
+/** Starts a program on these descriptors and returns the id of its reports. */
+type Order = (program: AgentStart, ends: readonly number[]) => number
+
+/**
+ * Shells that were started ahead, each on the pipes of an agent. Told what to run, a shell becomes that program: the
+ * turn waits neither for the starter nor for the copy of its page tables. Only a command that was started before is
+ * given to one, because a shell does not say exactly why it cannot start it.
+ */
+export class ReadyShells {
+  readonly #order: Order
+  readonly #supply: PipeSupply
+  readonly #starting = new Map<number, AgentPipes>()
+  readonly #ready: ReadyShell[] = []
+  /** Agents that were ordered and not reported yet. */
+  readonly #ordered = new Map<number, AgentStart>()
+  readonly #known = new Set<string>()
+  #closed = false
+
+  constructor(order: Order, supply: PipeSupply) {
+    this.#order = order
+    this.#supply = supply
+  }
+
+  /** Orders the shells that are missing. */
+  prepare(): void {
+    for (let count = this.#starting.size + this.#ready.length; count < AHEAD; count += 1) {
+      this.#supply.take((taken) => {
+        if (taken && !(taken instanceof Error)) this.#start(taken)
+      }, 1)
+    }
+  }
+
+  /** An agent was ordered: when it has been started, others like it need no order. */
+  expect(id: number, agent: AgentStart): void {
+    this.#ordered.set(id, agent)
+  }
+
+  /** Makes a shell the agent. Undefined when none is ready, or it cannot be started so. */
+  take(agent: AgentStart): ReadyShell | undefined {
+    if (this.#ready.length === 0 || !this.#known.has(keyOf(agent))) return undefined
+    const script = scriptOf(agent)
+    if (script === undefined) return undefined
+    const shell = this.#ready.shift()!
+    const [stdin, stdout, stderr, ...scripts] = shell.pipes
+    for (const { write } of scripts) writeSync(write, script)
+    closePipes(scripts)
+    return { ...shell, pipes: [stdin, stdout, stderr] }
+  }
+
+  /** The program with this id has been started. False when it is none of these shells. */
+  started(id: number, pid: number): boolean {
+    const agent = this.#ordered.get(id)
+    if (agent) this.#learn(agent)
+    this.#ordered.delete(id)
+    const pipes = this.#starting.get(id)
+    if (!pipes) return false
+    this.#starting.delete(id)
+    this.#ready.push({ id, pid, pipes })
+    return true
+  }
+
+  /** The program with this id has ended, or could not be started. False when it is no shell that waits. */
+  ended(id: number): boolean {
+    this.#ordered.delete(id)
+    const at = this.#ready.findIndex((shell) => shell.id === id)
+    const pipes = this.#starting.get(id) ?? this.#ready[at]?.pipes
+    if (!pipes) return false
+    this.#starting.delete(id)
+    if (at >= 0) this.#ready.splice(at, 1)
+    closePipes(pipes)
+    return true
+  }
+
+  /** Ends those that wait: they end with their scripts. */
+  close(): void {
+    this.#closed = true
+    for (const pipes of [...this.#starting.values(), ...this.#ready.map((shell) => shell.pipes)]) closePipes(pipes)
+    this.#starting.clear()
+    this.#ready.length = 0
+  }
+
+  #learn(agent: AgentStart): void {
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    this.#known.add(keyOf(agent))
+  }
+
+  #start(pipes: AgentPipes): void {
+    if (this.#closed) {
+      closePipes(pipes)
+      return
+    }
+    const ends = pipes.map(({ read, write }, at) => (at === 1 || at === 2 ? write : read))
+    const id = this.#order({ command: '/bin/sh', args: ['/dev/fd/3'], cwd: '/', env: {} }, ends)
+    this.#starting.set(id, pipes)
+  }
+}
+
+/** The error code of a shell that ended by this signal because it could not become the agent. */
+export function failureOf(signal: string | null): string | undefined {
+  return signal === null ? undefined : FAILURES[signal]
+}
+
+/** Identifies what decides whether an agent can be started. */
+function keyOf({ command, cwd, env }: AgentStart): string {
+  return [command, cwd, env['PATH']].join('\0')
+}
+
+/** The script by which a shell becomes the agent. Undefined when a shell cannot. */
+function scriptOf({ command, args, cwd, env }: AgentStart): string | undefined {
+  let exports = ''
+  for (const [name, value] of Object.entries(env)) {
+    if (!NAME.test(name)) return undefined
+    exports += ` && export ${name}=${quote(value)}`
+  }
+  if (command.startsWith('-')) return undefined
+  const words = [command, ...args].map(quote).join(' ')
+  const script = `${FAILED}cd ${quote(cwd)} && unset PWD OLDPWD${exports} && exec ${words} 3<&-\n`
+  return script.includes('\0') || Buffer.byteLength(script) > LONGEST ? undefined : script
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
