@@ -39,6 +39,9 @@ PIPE
 PIPE
 PIPE
     export TURNPIKE_PIPES=$$
+    # A program of one turn need not give memory back, and Node.js has no compiled code of its own modules for a V8 with
+    # the second option.
+    garbage=${garbage%% *}
     ;;
 esac
 # The folder of V8's code cache, which is used when it is writable.

@@ -1,13 +1,18 @@
 // Loads CommonJS files with V8's cached code, including functions that are compiled at their first call, which Node's own
 // compile cache leaves out. The first process without cached code that succeeds writes it to the folder of TURNPIKE_CACHE, if it can;
-// V8 rejects the cache of another V8. ES modules use Node's own cache, which is only switched on for them, because opening
-// it costs a stand-in a millisecond.
+// V8 rejects the cache of another V8, and of one with other options, which have a cache of their own. ES modules use Node's own
+// cache, which is only switched on for them, because opening it costs a stand-in a millisecond.
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join, resolve } = require('node:path')
 const { Script } = require('node:vm')
 
 // Absolute, so that a later change of the working folder does not matter.
 const folder = process.env.TURNPIKE_CACHE && resolve(process.env.TURNPIKE_CACHE)
+const options = process.execArgv
+  .filter((option) => option.startsWith('--'))
+  .join('')
+  .replace(/[^\w=.-]/g, '_')
+  .slice(0, 100)
 const loaded = new Map()
 
 /** The exports of the file at an absolute path, loaded once. `build` distinguishes it from the same file of another build. */
@@ -18,7 +23,7 @@ function load(file, build) {
 exports.load = load
 
 function run(file, build) {
-  const kept = folder && join(folder, `${basename(file)}-${build}-${process.version}-${process.arch}`)
+  const kept = folder && join(folder, `${basename(file)}-${build}-${process.version}-${process.arch}${options}`)
   const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(file, 'utf8')}\n})`
   const cachedData = kept && read(kept)
   const script = new Script(source, { filename: file, cachedData })

@@ -6,13 +6,13 @@ import { expect, test } from 'vitest'
 import { ROOT } from '../kit/gateway.ts'
 
 /** Loads a file by `src/startup/cached.cjs` in a folder of its own, whose code is kept in `dist/cache`; then runs `behind`. */
-function run(folder: string, behind: string): number | null {
+function run(folder: string, behind: string, options: string[] = []): number | null {
   for (const part of ['cli', 'dist']) mkdirSync(join(folder, part), { recursive: true })
   writeFileSync(join(folder, 'file.cjs'), 'exports.answer = 42')
   const load = `require(${JSON.stringify(join(ROOT, 'src/startup/cached.cjs'))}).load(${JSON.stringify(join(folder, 'file.cjs'))}, 'b')`
   const code = `if (${load}.answer !== 42) process.exit(1); ${behind}`
   const env = { ...process.env, TURNPIKE_CACHE: './cli/../dist/cache' }
-  return spawnSync(process.execPath, ['-e', code], { cwd: folder, env, timeout: 4000 }).status
+  return spawnSync(process.execPath, [...options, '-e', code], { cwd: folder, env, timeout: 4000 }).status
 }
 
 test('the code that V8 has made is kept by a process that succeeds, and not where the program has gone', () => {
@@ -21,6 +21,10 @@ test('the code that V8 has made is kept by a process that succeeds, and not wher
     const kept = join(place, 'kept')
     expect(run(kept, '')).toBe(0)
     expect(readdirSync(join(kept, 'dist/cache'))).toHaveLength(1)
+    // V8 takes the code of a process with other options for none of its own.
+    expect(run(kept, '', ['--max-semi-space-size=8'])).toBe(0)
+    expect(run(kept, '', ['--max-semi-space-size=8'])).toBe(0)
+    expect(readdirSync(join(kept, 'dist/cache'))).toHaveLength(2)
     const failed = join(place, 'failed')
     expect(run(failed, 'process.exitCode = 3')).toBe(3)
     expect(existsSync(join(failed, 'dist/cache'))).toBe(false)
