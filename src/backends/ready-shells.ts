@@ -116,7 +116,7 @@ export class ReadyShells {
       return
     }
     const ends = pipes.map(({ read, write }, at) => (at === 1 || at === 2 ? write : read))
-    const id = this.#order({ command: '/bin/sh', args: ['/dev/fd/3'], cwd: '/', env: {} }, ends)
+    const id = this.#order({ command: '/bin/sh', args: ['/dev/fd/3', 'turnpike-shell'], cwd: '/', env: {} }, ends)
     this.#starting.set(id, pipes)
   }
 }

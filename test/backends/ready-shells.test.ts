@@ -41,7 +41,7 @@ const call = (args: string[] = []): Call => ({ kind: 'process', args, stdin: 'en
 /** The shells that wait for this process's starter. */
 function waiting(): number[] {
   const children = readFileSync(`/proc/${starter.pid}/task/${starter.pid}/children`, 'utf8')
-  return numbers(children).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '/bin/sh\0/dev/fd/3\0')
+  return numbers(children).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('turnpike-shell'))
 }
 
 /** Runs it once by an order, and once when both shells wait. */

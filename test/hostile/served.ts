@@ -27,10 +27,10 @@ export interface Served {
 }
 
 /**
- * The open files of one agent's pipes, both ends. A gateway makes those of the next agents ahead, one agent after the
- * other, so it has fewer for a moment after each start.
+ * The open files of one agent's pipes, both ends, and of two shells that wait to become agents. A gateway makes those of
+ * the next agents ahead, one agent after the other, so it has fewer for a moment after each start.
  */
-export const PIPE_FILES = 6
+export const PIPE_FILES = 6 + 2 * 8
 
 /** What the gateway may have in memory: one that keeps what it should not is gone. */
 const HEAP_MIB = 192
@@ -96,7 +96,7 @@ export async function serve(yaml: string, { under = [], env = {}, folder, port }
 function agentsBelow(pid: number): number {
   const below = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return below.reduce((sum, child) => {
-    const own = /turnpike-(?:reaper|pipes)|starter/.test(read(`/proc/${child}/cmdline`)) ? 0 : 1
+    const own = /turnpike-(?:reaper|pipes|shell)|starter/.test(read(`/proc/${child}/cmdline`)) ? 0 : 1
     return sum + own + agentsBelow(child)
   }, 0)
 }
