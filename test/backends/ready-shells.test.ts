@@ -44,14 +44,18 @@ function waiting(): number[] {
   return numbers(children).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('turnpike-shell'))
 }
 
+/** Resolves when everything has been reported that has happened. */
+async function reported(): Promise<void> {
+  await open(processBackend(config({ starter, command: 'true', hostEnv: {} })), call()).ended
+}
+
 /** Runs it once by an order, and once when both shells wait. */
 async function twice(backend: Backend, what: Call, between = () => {}): Promise<[Watched, Watched, number[]]> {
   const first = open(backend, what)
   await first.ended
   await eventually(() => waiting().length === 2)
   const shells = waiting()
-  // Their reports have come by the time that this one's have.
-  await open(processBackend(config({ starter, command: 'true', hostEnv: {} })), call()).ended
+  await reported()
   between()
   const second = open(backend, what)
   await second.ended
@@ -126,6 +130,7 @@ test('a shell that is killed is replaced', async () => {
   const killed = waiting()
   for (const pid of killed) process.kill(pid, 'SIGKILL')
   await gone(...killed, ...shells)
+  await reported()
   const [, second] = await twice(backendOf(), call())
   expect(await second.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
 })
