@@ -12,7 +12,7 @@ import type {
 } from '../../contract/index.ts'
 import { encodeFrame, type FrameDecoder, type FrameSink, frameDecoder } from '../../framing/index.ts'
 import type { Fault } from '../../model/index.ts'
-import type { AgentSettings } from '../common/index.ts'
+import { type AgentSettings, inStep } from '../common/index.ts'
 
 /** The time that an agent has to exit by itself after its last output, in milliseconds; then it is stopped. */
 export const LINGER_MS = 1000
@@ -112,7 +112,7 @@ export class LiveCall implements CallSink, FrameSink {
   }
 
   data(text: string): void {
-    if (!this.over) this.#decoder?.push(text)
+    if (!this.over) inStep(() => this.#decoder?.push(text))
   }
 
   /** The last line may lack its end. */

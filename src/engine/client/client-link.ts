@@ -1,7 +1,7 @@
 import type { FrontContext, Hooks, Replica, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { Command, Fault, Id, Target } from '../../model/index.ts'
-import { type CurrentSettings, type EngineSettings, newId } from '../common/index.ts'
+import { type CurrentSettings, type EngineSettings, inStep, newId } from '../common/index.ts'
 import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
 import { ClientTap } from './client-tap.ts'
@@ -256,7 +256,7 @@ export class ClientLink {
   /** Codecs must not throw; one that does ends its own client's wire and not the gateway. */
   #safely(work: () => void): void {
     try {
-      work()
+      inStep(work)
     } catch (error) {
       this.#peers.listener.broken(this, error)
       this.disconnect()

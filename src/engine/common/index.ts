@@ -1,5 +1,5 @@
 export { placeOf } from './agent-place.ts'
-export { elapsed, steadyFrom } from './clock.ts'
+export { elapsed, inStep, steadyFrom, stepTime } from './clock.ts'
 export { AWAY, DRAINING, LOST, logMistake, MOVED, UNWRITABLE } from './faults.ts'
 export {
   addHistogram,

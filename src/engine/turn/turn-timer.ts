@@ -1,6 +1,6 @@
 import type { Limits } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
-import { type AbortSignalLike, elapsed } from '../common/index.ts'
+import { type AbortSignalLike, stepTime } from '../common/index.ts'
 
 /** The limits that a turn begins with. */
 export interface TimerInit {
@@ -42,7 +42,7 @@ export class TurnTimer {
     this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
     this.#signal = signal
     this.#expired = expired
-    this.#startedAt = this.#takenAt = this.#phaseAt = elapsed()
+    this.#startedAt = this.#takenAt = this.#phaseAt = stepTime()
     signal.addEventListener('abort', () => clearTimeout(this.#timer))
     this.#arm()
   }
@@ -51,27 +51,27 @@ export class TurnTimer {
   moveTo(agent: string, limits: Limits): void {
     this.#agent = agent
     this.#limits = limits
-    this.#takenAt = elapsed()
+    this.#takenAt = stepTime()
     this.enter('waiting')
   }
 
   /** The turn enters a phase now. */
   enter(phase: Phase): void {
     this.#phase = phase
-    this.#phaseAt = elapsed()
+    this.#phaseAt = stepTime()
     this.#arm()
   }
 
   /** Output came from the agent. */
   touch(): void {
-    this.#phaseAt = elapsed()
+    this.#phaseAt = stepTime()
     if (this.#phase !== 'idle') this.enter('idle')
   }
 
   /** Silence is not the agent's fault while the client does not read or has a question to answer. */
   hold(held: boolean): void {
     this.#held = held
-    this.#phaseAt = elapsed()
+    this.#phaseAt = stepTime()
   }
 
   get #phaseMs(): number {
@@ -81,7 +81,7 @@ export class TurnTimer {
 
   /** The milliseconds that the whole turn has left. */
   get leftMs(): number {
-    return Math.max(0, Math.floor(this.#totalAt - elapsed()))
+    return Math.max(0, Math.floor(this.#totalAt - stepTime()))
   }
 
   /** The time when the limit of the whole turn is reached. */
@@ -95,12 +95,12 @@ export class TurnTimer {
     if (this.#signal.aborted || this.#dueAt <= due) return
     clearTimeout(this.#timer)
     this.#dueAt = due
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - elapsed()), 2 ** 31 - 1))
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - stepTime()), 2 ** 31 - 1))
   }
 
   #fire(): void {
     this.#dueAt = Number.POSITIVE_INFINITY
-    const now = elapsed()
+    const now = stepTime()
     // Timers may fire a fraction of a millisecond early.
     if (now + 1 >= this.#totalAt) {
       const time = timeText(Math.min(this.#askedMs, this.#limits.total))
