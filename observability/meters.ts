@@ -62,10 +62,17 @@ export class Series {
   }
 }
 
+/** Series by the values of their labels, a level for each label: no key is put together for a look-up. */
+class Level {
+  readonly next = new Map<string | undefined, Level>()
+  series: Series | undefined
+}
+
 /** One metric with its series. */
 export class Metric {
   readonly instrument: Instrument
-  readonly #series = new Map<string, Series>()
+  #first = new Level()
+  #all: Series[] = []
   #overflow: Series | undefined
 
   constructor(instrument: Instrument) {
@@ -74,25 +81,38 @@ export class Metric {
 
   /** The series with these label values, in the order of the labels; the overflow series when there are too many. */
   of(...values: readonly (string | undefined)[]): Series {
-    const key = values.length === 1 ? (values[0] ?? '') : values.join('\u0000')
-    const known = this.#series.get(key)
-    if (known) return known
-    if (this.#series.size >= MAX_SERIES) {
+    let level: Level | undefined = this.#first
+    for (const value of values) level = level?.next.get(value)
+    return level?.series ?? this.#further(values)
+  }
+
+  #further(values: readonly (string | undefined)[]): Series {
+    if (this.#all.length >= MAX_SERIES) {
       this.#overflow ??= this.#begin(OVERFLOW)
       return this.#overflow
     }
     const series = this.#begin(this.#labels(values))
-    this.#series.set(key, series)
+    this.#all.push(series)
+    this.#levelOf(values).series = series
     return series
   }
 
+  #levelOf(values: readonly (string | undefined)[]): Level {
+    return values.reduce((level, value) => {
+      const next = level.next.get(value) ?? new Level()
+      level.next.set(value, next)
+      return next
+    }, this.#first)
+  }
+
   get series(): readonly Series[] {
-    return [...this.#series.values(), ...(this.#overflow ? [this.#overflow] : [])]
+    return [...this.#all, ...(this.#overflow ? [this.#overflow] : [])]
   }
 
   /** Removes its series: for a gauge whose subjects may be gone. */
   clear(): void {
-    this.#series.clear()
+    this.#first = new Level()
+    this.#all = []
     this.#overflow = undefined
   }
 
