@@ -4,15 +4,37 @@ export const SETTLED_MS = 12_000
 /** The number of full collections that a class survives without an object of it. */
 const KEPT_COLLECTIONS = 1000
 
+/** The free memory that a process may keep for the sake of its compiled code, in bytes. */
+const KEPT_MEMORY = 100 * 2 ** 20
+
+/** The time between two looks at that memory, in milliseconds: shorter than V8 waits before it gives memory back. */
+const LOOK_MS = 4000
+
 /**
  * Keeps compiled code in times without turns. When a process has been idle for some seconds, V8 collects garbage and gives
  * back all the memory that it can. That includes the layouts of classes of which there is no object, such as turns, and the
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
- * collects as often, but keeps the layouts.
+ * collects as often, but keeps the layouts, and free pages of its heap. When those are many, as after an answer of 100 MB,
+ * V8 may give all of it back once.
  */
 export async function keepCompiledCode(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8')
-  // V8 reads both when a collection begins. It ends the process when other flags of these collections change under way.
-  setFlagsFromString('--no-memory-reducer-favors-memory')
+  const settled = outsideHeap()
+  let reduces: boolean | undefined
+  const look = (): void => {
+    const much = outsideHeap() - settled > KEPT_MEMORY
+    if (much === reduces) return
+    reduces = much
+    setFlagsFromString(`--${much ? '' : 'no-'}memory-reducer-favors-memory`)
+  }
+  // V8 reads both flags when a collection begins. It ends the process when other flags of these collections change under way.
+  look()
   setFlagsFromString(`--retain-maps-for-n-gc=${KEPT_COLLECTIONS}`)
+  setInterval(look, LOOK_MS).unref()
+}
+
+/** The resident memory that is not in the heap, in bytes: the program, and what V8 and the C library keep for later. */
+function outsideHeap(): number {
+  const { rss, heapTotal, external } = process.memoryUsage()
+  return rss - heapTotal - external
 }

@@ -8,6 +8,7 @@ import { keepCompiledCode } from '../../src/cli/compiled-code.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const run = promisify(execFile)
+const MB = 2 ** 20
 
 /** Fills and empties the heap again and again, and keeps compiled code from a time on, in milliseconds. */
 const PROGRAM = `
@@ -29,6 +30,36 @@ test('sets flags that Node.js knows', async () => {
   syncBuiltinESMExports()
   const { stdout } = await run(process.execPath, ['--v8-options'], { maxBuffer: 10_000_000 })
   for (const flag of ['--memory-reducer-favors-memory (', '--retain-maps-for-n-gc (']) expect(stdout).toContain(flag)
+})
+
+test('lets V8 give memory back once much of it is outside of the heap', async () => {
+  vi.useFakeTimers()
+  const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
+  syncBuiltinESMExports()
+  const usage = vi.spyOn(process, 'memoryUsage')
+  const outside = (mb: number) =>
+    void usage.mockReturnValue({
+      rss: (150 + mb) * MB,
+      heapTotal: 120 * MB,
+      external: 30 * MB,
+      heapUsed: 0,
+      arrayBuffers: 0,
+    })
+  outside(60)
+  await keepCompiledCode()
+  set.mockClear()
+  const flagsAfter = (mb: number): unknown[] => {
+    outside(mb)
+    vi.advanceTimersByTime(4000)
+    return set.mock.calls.splice(0).flat()
+  }
+  expect(flagsAfter(160)).toEqual([])
+  expect(flagsAfter(161)).toEqual(['--memory-reducer-favors-memory'])
+  expect(flagsAfter(180)).toEqual([])
+  expect(flagsAfter(70)).toEqual(['--no-memory-reducer-favors-memory'])
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
 })
 
 test.each(['0', '50', '150', '300', '450', '600'])('collections may be under way: after %s ms', async (after) => {
