@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Replica, SessionRecord, SharedStore } from '../../src/contract/index.ts'
 import type { ClientLink } from '../../src/engine/client/client-link.ts'
-import { type AgentSettings, AWAY, DRAINING, type HandOver, UNWRITABLE } from '../../src/engine/common/index.ts'
+import { type AgentSettings, AWAY, DRAINING, type HandOver, STALE, UNWRITABLE } from '../../src/engine/common/index.ts'
 import { sessionKey } from '../../src/engine/dispatch/entry.ts'
 import { Forwarding, isRepeatable } from '../../src/engine/dispatch/forwarding.ts'
 import type { Lease } from '../../src/engine/record/lease.ts'
 import { Replicas } from '../../src/engine/record/replicas.ts'
+import type { Sessions } from '../../src/engine/session/sessions.ts'
 import type { Command } from '../../src/model/index.ts'
 import { engineParts, entryFor, settingsOf } from '../kit/engine-parts.ts'
 import { plainAgent, start } from '../kit/plain.ts'
@@ -24,6 +25,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
   let replicas: Replicas
   let others: Replicas
   let forwarding: Forwarding
+  let sessions: Sessions
   /** Where clients were sent, and what others were asked for. */
   let sent: string[]
   /** What another replica does when it is asked for a session. */
@@ -44,7 +46,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     others = new Replicas({ store, lease: other, gone() {}, now: Date.now })
     await announce({ plain: 1, away: 3 })
     const settings = settingsOf([PLAIN, ELSEWHERE])
-    const { turns, sessions } = engineParts(store, settings)
+    const { turns, ...parts } = engineParts(store, settings)
+    sessions = parts.sessions
     const cluster = {
       get leaseMs() {
         return leaseMs
@@ -88,6 +91,20 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
 
   test('takes a session that is nobody’s', async () => {
     expect(await place()).toMatchObject({ session: 's', owner: lease.held })
+  })
+
+  test('reads no session that is its own and in memory, unless that is stale', async () => {
+    const { id, ...record } = (await place()) as SessionRecord
+    const live = sessions.open({ id, ...record }, PLAIN, undefined)
+    expect(await place()).toBe(live.record)
+    live.asOf = STALE
+    const read = (await place()) as SessionRecord
+    expect(read).not.toBe(live.record)
+    sessions.open(read, PLAIN, undefined)
+    expect(await place()).toBe(live.record)
+    expect(await forwarding.giveUp(id)).toBe(true)
+    await others.take(KEY)
+    expect(await place()).toMatchObject({ owner: 'other' })
   })
 
   test('finds the replica that has the session', async () => {

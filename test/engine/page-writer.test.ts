@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Awaitable, LeaseRef, Store, TurnRecord } from '../../src/contract/index.ts'
 import { MOVED } from '../../src/engine/common/faults.ts'
+import { STALE } from '../../src/engine/common/stale.ts'
 import { PageWriter } from '../../src/engine/record/page-writer.ts'
 import { addEvent, endOf, newPage, type TurnPage } from '../../src/engine/record/turn-page.ts'
 import { WriteQueue } from '../../src/engine/record/write-queue.ts'
@@ -102,7 +103,7 @@ describe('the beginning of a turn', () => {
     const { it, open } = writing({ begin })
     const { page, refusals } = open()
     await it.begin(page)
-    expect(refusals).toEqual([MOVED])
+    expect([refusals, page.turn.session.asOf]).toEqual([[MOVED], STALE])
   })
 
   test('that fails is told, and the turn is not refused for it', async () => {

@@ -224,6 +224,7 @@ export function plainTurn({
   const scope = new TurnClock({ inner, info, front: 'plain', now, changed() {} })
   const note = (what: string, about?: unknown): void => void told.push([what, about])
   const stood: TurnSession<Turn> = {
+    asOf: undefined,
     record: { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 },
     abandon: () => note('abandon'),
     rebind: () => 'fresh',

@@ -10,6 +10,7 @@ import {
   elapsed,
   limitsOf,
   MOVED,
+  STALE,
   UNWRITABLE,
   waitMs,
 } from '../common/index.ts'
@@ -93,10 +94,21 @@ export class Forwarding {
   async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
     const { replicas } = this.#peers
     if (!replicas.safe) return this.unwritable
+    const kept = this.#kept(key)
+    if (kept) return kept
     const elsewhere = this.#takes(client, agent) ? undefined : await this.#instead(key, agent)
     if (elsewhere) return elsewhere
     const record = await replicas.take(key)
     return this.#isOwn(record) ? record : this.#ownerOf(record)
+  }
+
+  /**
+   * The record of a session in memory that is this replica's, and so is changed by no other one. The store refuses its
+   * turn when it has gone to another one all the same. A replica that stops reads it, and gives it up.
+   */
+  #kept(key: SessionKey): SessionRecord | undefined {
+    const live = this.draining ? undefined : this.#peers.sessions.live.find(key)
+    return live && live.asOf !== STALE && this.#isOwn(live.record) ? live.record : undefined
   }
 
   /** True when the session is this replica's. */

@@ -1,7 +1,7 @@
 import type { SessionRecord, Store } from '../../contract/index.ts'
 import { type Command, type CommandOf, type Fault, fault } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
-import { type AgentSettings, MOVED, newId } from '../common/index.ts'
+import { type AgentSettings, MOVED, newId, STALE } from '../common/index.ts'
 import type { LiveSession } from '../session/index.ts'
 
 /** The fault of a change to a session with a running turn. */
@@ -38,6 +38,7 @@ export class SessionChanges {
     live: LiveSession | undefined,
     at: number,
   ): Promise<{ fault?: Fault }> {
+    if (live) live.asOf = STALE
     const epoch = record && (await this.#store.clearSession(record.id, at, record.owner))
     live?.renew(epoch)
     return record && epoch === undefined ? { fault: MOVED } : {}

@@ -1,5 +1,5 @@
 import { type Awaitable, type EventBlock, isShared, type LeaseRef, type Store } from '../../contract/index.ts'
-import { MOVED } from '../common/index.ts'
+import { MOVED, STALE } from '../common/index.ts'
 import { takeLines } from '../events/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
@@ -90,7 +90,11 @@ export class PageWriter {
   /** Refuses the turn when another process has taken its session or its request. */
   #beginUnder(page: TurnPage, lease: LeaseRef, claim: string | undefined): Awaitable<void> {
     const begun = this.#store.beginTurn(runUnder(page, lease), claim)
-    if (begun instanceof Promise) return begun.then((so) => (so ? undefined : page.turn.refuse(MOVED)))
-    if (!begun) page.turn.refuse(MOVED)
+    const judge = (so: boolean): void => {
+      if (so) return
+      page.turn.session.asOf = STALE
+      page.turn.refuse(MOVED)
+    }
+    return begun instanceof Promise ? begun.then(judge) : judge(begun)
   }
 }

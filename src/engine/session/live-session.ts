@@ -46,7 +46,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   #idle: NodeJS.Timeout | undefined
   /** Set while another process has run a turn of it more recently. */
   #absence: Absence | undefined
-  /** The version of the store up to which its record is that of the store. */
+  /** The version of the store up to which its record is that of the store; `STALE` when it has to be read again. */
   asOf: number | undefined
   /** The time when its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
@@ -149,6 +149,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   /** Takes over changes that another process may have made to its record. */
   adopt(record: SessionRecord): void {
     const { epoch = 0, settings, last, owner } = record
+    this.asOf = undefined
     if (settings) this.record.settings = settings
     if (owner) this.record.owner = owner
     const { elsewhere } = this.#peers

@@ -39,6 +39,8 @@ export interface TurnRecorder<T> {
 /** The session that a turn `T` stands in. */
 export interface TurnSession<T> {
   readonly record: SessionRecord
+  /** `STALE` when the record has to be read again. */
+  asOf: number | undefined
   /** Forgets a turn that waits for it. */
   abandon(turn: T): void
   /** Gives the agent's session a fresh id, remembered for later turns. */
