@@ -114,4 +114,28 @@ describe.skipIf(POSTGRES_BIN === undefined)('tables of the version before', () =
     expect(await store!.beginTurn({ ...TURN, session: 'old-1' })).toBe(true)
     await Promise.all(stores.map((one) => one.close()))
   })
+
+  /** The compression of each column that is set: `l` for LZ4. */
+  const compressed = async (schema: string): Promise<string[]> => {
+    const found = await rows<{ name: string }>(`
+      SELECT relname || '.' || attname || ' ' || attcompression::text AS name
+      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+      WHERE relnamespace = '${schema}'::regnamespace AND attcompression <> '' ORDER BY 1`)
+    return found.map(({ name }) => name)
+  }
+
+  it('have their large columns compressed with LZ4 where the server can', async () => {
+    const [able] = await rows<{ able: boolean }>(
+      "SELECT 'lz4' = ANY (enumvals) AS able FROM pg_settings WHERE name = 'default_toast_compression'",
+    )
+    const columns = ['events.json l', 'messages.json l', 'turns.events l', 'turns.messages l', 'turns.wire l']
+    expect(await compressed(await tablesOf(5))).toEqual(able?.able ? columns : [])
+    // A server without it, as far as the script can see.
+    const schema = await tablesOf(4)
+    await admin.query(
+      `CREATE VIEW pg_settings AS SELECT 'default_toast_compression' AS name, '{pglz}'::text[] AS enumvals`,
+    )
+    await admin.query(`SET search_path TO ${schema}, pg_catalog; ${MIGRATIONS[4]!.script}`)
+    expect(await compressed(schema)).toEqual([])
+  })
 })
