@@ -1,5 +1,5 @@
-import type { InputFate } from '../../src/contract/index.ts'
-import type { AgentEvent, Command, Fault, Id, JsonText, Loss, TurnEvent } from '../../src/model/index.ts'
+import type { FrameRun, InputFate } from '../../src/contract/index.ts'
+import type { AgentEvent, Command, Fault, Id, JsonText, Loss, TextRun, TurnEvent } from '../../src/model/index.ts'
 import { parseObject, quote } from '../../src/model/index.ts'
 import { isCommandType, isEventType } from './read.ts'
 import { extended, PROTOCOL, write } from './wire.ts'
@@ -53,6 +53,18 @@ export class DeltaLines {
     if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') return undefined
     const { type, message, text } = event
     if (event.ext !== undefined || event.lane !== undefined) return undefined
+    this.#of(type, message, turn)
+    return `${this.#head}${seq}${this.#middle}${quote(text)}}`
+  }
+
+  /** The lines of pieces of text, of which the first has the number `seq`. */
+  lines({ turn, message, inner }: TextRun, seq: number): Pick<FrameRun, 'before' | 'pieces' | 'after'> {
+    this.#of('text-delta', message, turn)
+    const between = `${this.#middle}"`
+    return { before: this.#head, pieces: inner.map((text, at) => `${seq + at}${between}${text}`), after: '"}' }
+  }
+
+  #of(type: string, message: Id, turn: Id): void {
     if (message !== this.#message || type !== this.#type || turn !== this.#turn) {
       this.#type = type
       this.#turn = turn
@@ -60,7 +72,6 @@ export class DeltaLines {
       this.#head = `{"type":"${type}","turn":${quote(turn)},"seq":`
       this.#middle = `,"message":${quote(message)},"text":`
     }
-    return `${this.#head}${seq}${this.#middle}${quote(text)}}`
   }
 }
 

@@ -5,6 +5,27 @@
 export type Frame = string | { data: string; event?: string; id?: string; call?: string; comment?: true }
 
 /**
+ * Frames that differ in a piece of their data: each is what stands `before` it, the piece, and what stands `after` it.
+ * None of them has a line end. `id` is that of the first, and counts up.
+ */
+export interface FrameRun {
+  event?: string
+  before: string
+  pieces: readonly string[]
+  after: string
+  id?: number
+}
+
+/** The frames of a run. */
+export function framesOf({ event, before, pieces, after, id }: FrameRun): Frame[] {
+  return pieces.map((piece, at) => ({
+    data: `${before}${piece}${after}`,
+    ...(event !== undefined && { event }),
+    ...(id !== undefined && { id: String(id + at) }),
+  }))
+}
+
+/**
  * The mapping between bytes and frames. `ndjson`: one JSON value per line; `text`: raw lines, blank ones kept; `sse`:
  * events; `body`: all bytes are one frame.
  */

@@ -1,6 +1,6 @@
-import type { Command, Ext, Fault, Id, LinkEvent, Loss, TurnEvent, TurnView } from '../model/index.ts'
+import type { Command, Ext, Fault, Id, LinkEvent, Loss, TextRun, TurnEvent, TurnView } from '../model/index.ts'
 import type { Carrier } from './carrier.ts'
-import type { Frame, Framing } from './frame.ts'
+import type { Frame, FrameRun, Framing } from './frame.ts'
 
 /** The form of an exchange's answer. */
 export interface Answer {
@@ -47,6 +47,8 @@ export interface FrontPorts {
    * Writes a frame to the client. A plain string under an SSE answer is a whole body as long as nothing was written.
    */
   send(frame: Frame): void
+  /** Writes frames that differ in a piece of their data; never the first of an answer. */
+  sendRun(run: FrameRun): void
   /** Writes one line to stderr of a stand-in; does nothing over HTTP. */
   warn(text: string): void
   /**
@@ -91,6 +93,10 @@ export interface FrontLink {
   decodeEnd?(why: 'eof' | 'idle' | 'signal'): void
   /** An event of the exchange's turn. */
   encode(event: TurnEvent, exchange: Id, turn: TurnView): void
+  /**
+   * Pieces of text of the exchange's turn, all of which `turn` has already; a link without it gets each as an event.
+   */
+  encodeTexts?(run: TextRun, exchange: Id, turn: TurnView): void
   /**
    * An event without a turn, in the session of this exchange if it has one; `command-reply` ends its exchange.
    */

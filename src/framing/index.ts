@@ -1,8 +1,8 @@
-import type { Frame, Framing } from '../contract/index.ts'
+import { type Frame, type FrameRun, type Framing, framesOf } from '../contract/index.ts'
 import { bodyDecoder, encodeBody } from './body.ts'
 import type { FrameDecoder, FrameSink } from './decoder.ts'
 import { encodeNdjson, ndjsonDecoder } from './ndjson.ts'
-import { encodeSse, sseDecoder } from './sse.ts'
+import { encodeSse, encodeSseRun, sseDecoder } from './sse.ts'
 import { encodeText, textDecoder } from './text.ts'
 
 export type { FrameDecoder, FrameSink } from './decoder.ts'
@@ -27,6 +27,14 @@ const ENCODERS: Readonly<Record<Framing, (frame: Frame) => string>> = {
  */
 export function frameDecoder(framing: Framing, limit: number, sink: FrameSink): FrameDecoder {
   return DECODERS[framing](limit, sink)
+}
+
+/** The text of the frames of a run on a wire. */
+export function encodeRun(framing: Framing, run: FrameRun): string {
+  if (framing === 'sse') return encodeSseRun(run)
+  if (framing === 'body') return framesOf(run).map(encodeBody).join('')
+  const { before, pieces, after } = run
+  return `${before}${pieces.join(`${after}\n${before}`)}${after}\n`
 }
 
 /** The text of a frame on a wire, as `frameDecoder` of the same framing reads it. */

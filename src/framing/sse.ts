@@ -1,4 +1,4 @@
-import type { Frame } from '../contract/index.ts'
+import type { Frame, FrameRun } from '../contract/index.ts'
 import { hasLineEnd } from '../model/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
@@ -141,6 +141,17 @@ export function encodeSse(frame: Frame): string {
   let head = event ? eventLine(event) : ''
   if (id !== undefined) head += `id: ${oneLine(id)}\n`
   return withData(head, data)
+}
+
+/** The frames of a run as events. */
+export function encodeSseRun({ event, before, pieces, after, id }: FrameRun): string {
+  const head = event === undefined ? '' : eventLine(event)
+  if (id === undefined) return `${head}data: ${before}${pieces.join(`${after}\n\n${head}data: ${before}`)}${after}\n\n`
+  let text = ''
+  const data = `\ndata: ${before}`
+  const end = `${after}\n\n`
+  for (const [at, piece] of pieces.entries()) text += `${head}id: ${id + at}${data}${piece}${end}`
+  return text
 }
 
 /** The name that was written last, and its line: events of one name follow each other. */

@@ -269,3 +269,67 @@ test('files are asked for where there are some, and a codec that throws at the r
   for (const [, done] of asked as [unknown, (result: FileResult) => void][]) done({ text: 'x' })
   expect([results, said]).toEqual([['{"text":"x"}'], ['internal']])
 })
+
+describe('pieces of text of one read', () => {
+  const text = (piece: string, more = {}): AgentEvent => ({ ...TEXT, text: piece, ...more })
+
+  /** A turn that takes such pieces at once: what it got, in order. */
+  function taking() {
+    const it = hosted()
+    const got: unknown[] = []
+    const note = (event: TurnEvent): void => void got.push(event.type === 'text-delta' ? event.text : event.type)
+    it.host.run(start(), ({ message, texts }) => void got.push([message, ...texts])).subscribe(note)
+    return { ...it, got }
+  }
+
+  test('come together, at its end or before another event', () => {
+    const { host, say, got } = taking()
+    host.readBegins()
+    for (const piece of ['a', 'b']) say(text(piece))
+    expect(got).toEqual([])
+    say({ turn: 't', type: 'notice', severity: 'info', code: 'x', text: 'x' })
+    for (const piece of ['c', 'd']) say(text(piece))
+    for (const piece of ['e', 'f']) say(text(piece, { message: 'n' }))
+    host.readEnds()
+    expect(got).toEqual(['message-start', ['m', 'a', 'b'], 'notice', ['m', 'c', 'd'], 'message-start', ['n', 'e', 'f']])
+  })
+
+  test('are events where there is one alone, or one says more', () => {
+    const { host, say, got } = taking()
+    host.readBegins()
+    say(text('a'))
+    say(text('b', { lane: 'sub' }))
+    say(text('c', { ext: { protocol: 'x', json: '{}' } }))
+    say(text(''))
+    host.readEnds()
+    say(text('d'))
+    say(text('e'))
+    const all = ['message-start', 'a', 'message-start', 'b', 'c', '', 'd', 'e']
+    expect(got).toEqual(all)
+  })
+
+  test('are no part of another turn, and none comes after the end', () => {
+    const { host, say, got } = taking()
+    host.readBegins()
+    for (const piece of ['a', 'b']) say(text(piece, { turn: 'another' }))
+    for (const piece of ['c', 'd']) say(text(piece))
+    host.abort(END)
+    for (const piece of ['e', 'f']) say(text(piece))
+    host.close()
+    host.readEnds()
+    expect(got).toEqual(['message-start', ['m', 'c', 'd'], 'message-end', 'turn-end'])
+  })
+
+  test('are of the message that the agent means, where it gives an id again', () => {
+    const { host, say, got } = taking()
+    say({ turn: 't', type: 'message-start', message: 'm', role: 'assistant' })
+    say({ turn: 't', type: 'message-end', message: 'm' })
+    say({ turn: 't', type: 'message-start', message: 'm', role: 'assistant' })
+    host.readBegins()
+    for (const piece of ['a', 'b']) say(text(piece))
+    host.readEnds()
+    const [id] = got.at(-1) as [string]
+    expect(id).not.toBe('m')
+    expect(got.at(-1)).toEqual([id, 'a', 'b'])
+  })
+})

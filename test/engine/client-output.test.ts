@@ -56,6 +56,7 @@ function output(
   const opening = { dialect, context, idPrefix: '', now: () => 0, warn() {}, statusOf: () => 500 }
   const host = new FrontHost(opening, {
     command() {},
+    sendRun() {},
     send: (frame) => it.send(frame),
     fault() {},
     ended() {},

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { appendLine, newLines, takeLines } from '../../src/engine/events/event-lines.ts'
+import { appendLine, appendTexts, newLines, takeLines } from '../../src/engine/events/event-lines.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
-import type { TurnEvent } from '../../src/model/index.ts'
+import { type EventOf, TextRun, type TurnEvent } from '../../src/model/index.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 8 })
 const message = fc.constantFrom('m1', 'm2', 'a "\n" b')
@@ -49,4 +49,26 @@ test('deltas of one message are one line, and its first event has the number of 
   expect(takeLines(lines)).toBeUndefined()
   appendLine(lines, 9, delta('n', 'c'))
   expect(takeLines(lines)).toEqual({ turn: 't', seq: 9, lines: '[1,"n","c"]' })
+})
+
+test('law: pieces of text together are the lines that they are one by one', () => {
+  const texts = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 5 })
+  const first = fc.oneof(
+    fc.record({ turn: fc.constant('t'), type: fc.constant('text-delta' as const), message }),
+    fc.record({ type: fc.constant('text-delta' as const), turn: fc.constant('t'), message }),
+    fc.record({ message, type: fc.constant('text-delta' as const), turn: fc.constant('t') }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.tuple(first, texts)), (runs) => {
+      const [alone, together] = [newLines('t'), newLines('t')]
+      let seq = 1
+      for (const [like, pieces] of runs) {
+        const run = new TextRun({ ...like, text: pieces[0]! } as EventOf<'text-delta'>, pieces)
+        for (const [at, one] of run.events.entries()) appendLine(alone, seq + at, one)
+        appendTexts(together, seq, run)
+        seq += run.length
+      }
+      expect(together).toEqual(alone)
+    }),
+  )
 })

@@ -24,6 +24,7 @@ function hosted(link: (ports: FrontPorts) => Partial<FrontLink> = () => ({})) {
       exchange.onLoss = ({ item }, direction) => note('loss', item, direction)
       exchanges.push(exchange)
     },
+    sendRun() {},
     send: (frame) => note('send', frame, host.framingOf(frame)),
     fault: (found, direction) => note('fault', found.code, direction),
     ended: ({ id }) => note('ended', id),

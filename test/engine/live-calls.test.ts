@@ -19,6 +19,8 @@ function calling(line = LIMITS.line) {
   const agent = plainAgent('', { backend, limits: { ...LIMITS, line } })
   const listener: CallListener = {
     head: ({ status }, { streams }) => void said.push(['head', status, streams]),
+    readBegins() {},
+    readEnds() {},
     frame: (frame, { streams }) => void said.push(['frame', frame, streams]),
     outputEnded: () => void said.push(['output ended']),
     failed: ({ why, exitCode }) => void said.push(['failed', why, exitCode]),
@@ -194,7 +196,16 @@ describe('the calls of a link', () => {
 
 test('files are those of the backend, if it has any', async () => {
   const backend = Object.assign(new ScriptedBackend(), { file: () => Promise.resolve({ text: 'x' }) })
-  const listener: CallListener = { head() {}, frame() {}, outputEnded() {}, failed() {}, ended() {}, gone() {} }
+  const listener = {
+    head() {},
+    readBegins() {},
+    readEnds() {},
+    frame() {},
+    outputEnded() {},
+    failed() {},
+    ended() {},
+    gone() {},
+  }
   const calls = new LiveCalls(plainAgent('', { backend, limits: LIMITS }), SILENT_SCOPE, listener)
   const result = await new Promise((done) => calls.file!({ kind: 'read', path: '/a', roots: [] }, done))
   expect([result, calling().calls.file]).toEqual([{ text: 'x' }, undefined])

@@ -8,7 +8,7 @@ import { showPast } from '../../src/engine/record/past.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { needsRecord } from '../../src/engine/record/store-watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { type Command, TextRun, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, notingLog, PlainHost, plainTurn, start } from '../kit/plain.ts'
@@ -71,6 +71,29 @@ const DELTA = { type: 'text-delta', turn: 't', message: 'm' } as const
 const PARKED: TurnEvent = { type: 'turn-parked', turn: 't', continuation: 't.1', asks: [], deadline: 1 }
 const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
 const USAGE: TurnEvent = { type: 'usage', turn: 't', scope: 'turn', usage: { input: 3 } }
+
+test.each<[Partial<Route>, boolean]>([
+  [{}, false],
+  [{}, true],
+  [{ journal: 'shape' }, false],
+])('on the route %j pieces of text are recorded and shown as events are, followed: %s', async (route, followed) => {
+  const { begin, recorder } = recording()
+  const { turn, host, say } = await begin(start(), route)
+  const begun: TurnEvent = { type: 'message-start', turn: turn.id, message: 'm', role: 'assistant' }
+  const events = ['a', '"', 'c'].map((text) => ({ type: 'text-delta', turn: turn.id, message: 'm', text }) as const)
+  const follower = new PlainHost()
+  const own = turn.newView('s')
+  if (followed) turn.audience.add(new Exchange({ ...start({}, 'y') }, ANSWER, follower), own)
+  say(begun)
+  turn.takeTexts(new TextRun(events[0]!, ['a', '"', 'c']))
+  const all = [begun, ...events]
+  expect((await recorder.events(turn)).map(({ seq, event }) => [seq, event])).toEqual(
+    all.map((event, at) => [at + 1, event]),
+  )
+  expect([host.events, turn.view.seq, turn.view.message('m')?.text]).toEqual([all, 4, 'a"c'])
+  if (followed) expect([follower.events, own.seq, own.message('m')?.text]).toEqual([all, 4, 'a"c'])
+  turn.cancel()
+})
 
 describe('the record of a turn', () => {
   test('has its events, its end, what was said, and its usage', async () => {

@@ -181,6 +181,7 @@ export function driveFront(
         result.commands.push(command)
         if (answer) result.answers.set(command.exchange, answer)
       },
+      sendRun() {},
       send: (frame) => result.sent.push(frame),
       warn: (text) => result.warned.push(text),
       fault(fault, input, exchange, http) {

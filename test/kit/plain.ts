@@ -31,6 +31,7 @@ import {
   ITEMS,
   type LinkEvent,
   type Loss,
+  type TextRun,
   type TurnEvent,
   type TurnStart,
 } from '../../src/model/index.ts'
@@ -123,6 +124,7 @@ export class PlainHost implements ExchangeHost {
   readonly faults: Fault[] = []
   readonly replies: LinkEvent[] = []
   readonly over: Exchange[] = []
+  writesTexts = true
   readonly client = { clogged: false, inputClosed: false, refused: false, leavesAsks: false }
 
   constructor(able: Capabilities = ALL) {
@@ -131,6 +133,10 @@ export class PlainHost implements ExchangeHost {
 
   encode(event: TurnEvent): void {
     this.events.push(event)
+  }
+
+  encodeTexts({ events }: TextRun): void {
+    this.events.push(...events)
   }
 
   encodeFault(fault: Fault): void {
@@ -236,6 +242,7 @@ export function plainTurn({
   const turnPeers: TurnPeers<Turn> = {
     recorder: {
       event: (_turn, event) => note('event', event.type),
+      texts: (_turn, run) => note('texts', run.length),
       steered: (_turn, parts) => note('steered', parts),
       confirm: () => true,
       keeps: () => true,

@@ -8,7 +8,15 @@ import {
   type FrontPorts,
   frameText,
 } from '../../../src/contract/index.ts'
-import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  type Loss,
+  type TextRun,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
 import { frontCapabilities } from '../capabilities.ts'
 import { errorJson, faultOfTurn, invalidRequest } from '../errors.ts'
 import { VERSIONS } from '../wire.ts'
@@ -84,6 +92,11 @@ class MessagesFront implements FrontLink {
     }
   }
 
+  encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
+    if (this.#events && !this.#continued) this.#events.texts(run, view)
+    else for (const event of run.events) this.encode(event, exchange, view)
+  }
+
   encodeFault(found: Fault): void {
     this.#mayRetry(found)
     if (this.#events?.begun) this.#events.fail(found)
@@ -144,6 +157,7 @@ class MessagesFront implements FrontLink {
     this.headers['cache-control'] = 'no-cache'
     this.#events = new EventWriter(this.#asked(request), {
       event: (event, data) => this.#ports.send({ event, data }),
+      run: (run) => this.#ports.sendRun(run),
       report: (loss) => this.#ports.report(loss, exchange),
     })
   }

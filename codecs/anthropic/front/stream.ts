@@ -9,6 +9,7 @@ import {
   weakened,
   writeEvent,
 } from '../../../src/codec-kit/index.ts'
+import type { FrameRun } from '../../../src/contract/index.ts'
 import {
   type Citation,
   type EventOf,
@@ -20,6 +21,7 @@ import {
   object,
   quote,
   type Seal,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -42,6 +44,8 @@ import {
 export interface StreamOutput {
   /** Writes one server-sent event. */
   event(type: string, data: JsonText): void
+  /** Writes such events, whose data differ in a piece. */
+  run(run: FrameRun): void
   report(loss: Loss): void
 }
 
@@ -111,6 +115,15 @@ export class EventWriter {
     writeEvent(EventWriter.#EVENTS, this, event, view)
   }
 
+  /** Writes pieces of the text of a message. */
+  texts(run: TextRun, view: TurnView): void {
+    const message = view.message(run.message)
+    if (!isAnswer(message)) return
+    this.#openFor('text', message, run.text)
+    const before = `{"type":"content_block_delta","index":${this.#blocks - 1},"delta":{"type":"text_delta","text":"`
+    this.#output.run({ event: 'content_block_delta', before, pieces: run.inner, after: '"}}' })
+  }
+
   /** Ends the stream with an error. */
   fail(fault: Fault): void {
     this.#output.event('error', errorJson(fault, this.#asked.request))
@@ -137,11 +150,15 @@ export class EventWriter {
 
   #piece(kind: BlockKind, message: MessageView | undefined, text: string): void {
     if (text === '' || !isAnswer(message)) return
-    if (this.#open !== kind || this.#speaking !== message.id || this.#isCited) {
-      this.#start(kind, message.id)
-      this.#from = message.text.length - text.length
-    }
+    this.#openFor(kind, message, text)
     this.#delta(kind === 'text' ? `"text_delta","text":${quote(text)}` : `"thinking_delta","thinking":${quote(text)}`)
+  }
+
+  /** Opens a block for a text that its message ends with, unless one is open. */
+  #openFor(kind: BlockKind, message: MessageView, text: string): void {
+    if (this.#open === kind && this.#speaking === message.id && !this.#isCited) return
+    this.#start(kind, message.id)
+    this.#from = message.text.length - text.length
   }
 
   #start(kind: BlockKind, message: Id | undefined): void {

@@ -7,7 +7,7 @@ import {
   frameText,
   type InputFate,
 } from '../../../src/contract/index.ts'
-import type { Fault, Id, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type { Fault, Id, LinkEvent, TextRun, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { eventLine, faultLine } from '../lines.ts'
 import { write } from '../wire.ts'
 import { type More, parkedAnswer, wholeAnswer } from './http-answer.ts'
@@ -53,9 +53,13 @@ export class HttpFront implements FrontLink {
     const form = this.#answer!.form
     if (event.type === 'turn-accepted') this.#replayed = event.how === 'replayed'
     if (form === 'accepted') this.#accept(event, view)
-    else if (form === 'stream') this.#streamed(event, exchange, view)
+    else if (form === 'stream') this.#opened().event(event, exchange, view)
     else if (event.type === 'turn-end') this.#ports.send(wholeAnswer(event, view, this.#more(exchange)))
     else if (event.type === 'turn-parked') this.#ports.send(parkedAnswer(event, view, this.#more(exchange)))
+  }
+
+  encodeTexts(run: TextRun, _exchange: Id, view: TurnView): void {
+    this.#opened().texts(run, view)
   }
 
   encodeLink(event: LinkEvent): void {
@@ -84,11 +88,11 @@ export class HttpFront implements FrontLink {
     return { losses: this.#ports.losses(exchange), replayed: this.#replayed }
   }
 
-  #streamed(event: TurnEvent, exchange: Id, view: TurnView): void {
+  #opened(): StreamedAnswer {
     const framing = this.#answer!.framing === 'ndjson' ? 'ndjson' : 'sse'
     if (!this.#stream && framing === 'sse') this.#headers['cache-control'] = 'no-cache'
     this.#stream ??= new StreamedAnswer(this.#ports, framing)
-    this.#stream.event(event, exchange, view)
+    return this.#stream
   }
 
   #mirror(request: string | undefined): void {

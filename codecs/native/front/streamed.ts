@@ -1,5 +1,5 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import type { Id, JsonText, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type { Id, JsonText, TextRun, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { DeltaLines, eventLine } from '../lines.ts'
 
 /** Writes an answer over HTTP as a stream: events of SSE, or lines. */
@@ -22,6 +22,14 @@ export class StreamedAnswer {
     }
     const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
     this.write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
+  }
+
+  /** Writes pieces of text, of which the turn has the last one under its number. */
+  texts(run: TextRun, { seq }: TurnView): void {
+    const lines = this.#deltas.lines(run, seq - run.length + 1)
+    this.#ports.sendRun(
+      this.#framing === 'ndjson' ? lines : { ...lines, event: 'text-delta', id: seq - run.length + 1 },
+    )
   }
 
   /** Writes any message; `id` is for readers that come again. */

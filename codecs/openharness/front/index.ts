@@ -14,6 +14,7 @@ import {
   type Id,
   type JsonText,
   type Loss,
+  type TextRun,
   type TurnEnd,
   type TurnEvent,
   type TurnView,
@@ -76,6 +77,10 @@ export class OpenHarnessFront implements FrontLink {
     } else if (event.type === 'turn-end') this.#end(event, exchange, view)
     else if (event.type === 'turn-parked') this.#park(event, exchange, view)
     else this.#stream?.write(event, view)
+  }
+
+  encodeTexts(run: TextRun, _exchange: Id, view: TurnView): void {
+    this.#stream?.texts(run, view)
   }
 
   encodeFault(found: Fault, exchange: Id | undefined): void {

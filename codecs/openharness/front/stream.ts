@@ -10,6 +10,7 @@ import {
   parse,
   parseObject,
   quote,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -86,10 +87,21 @@ export class StreamWriter {
 
   /** Writes a piece of a message. Nothing but quoted strings is in it, so that it is on one line already. */
   delta(view: TurnView, event: string, { message, text, lane }: EventOf<'text-delta' | 'reasoning-delta'>): void {
-    if (message !== this.#message) this.#head = `{"message":${quote(message)},"text":`
-    this.#message = message
+    this.#headOf(message)
     const json = this.#head + quote(text)
     this.show(view, event, lane === undefined ? `${json}}` : `${json},"lane":${quote(lane)}}`)
+  }
+
+  /** Writes pieces of the text of a message. */
+  texts({ message, inner }: TextRun, view: TurnView): void {
+    if (!this.#introduced) this.#introduce(view)
+    this.#headOf(message)
+    this.#ports.sendRun({ event: 'text_delta', before: `${this.#head}"`, pieces: inner, after: '"}' })
+  }
+
+  #headOf(message: Id): void {
+    if (message !== this.#message) this.#head = `{"message":${quote(message)},"text":`
+    this.#message = message
   }
 
   keepAlive(): void {

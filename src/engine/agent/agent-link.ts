@@ -8,6 +8,7 @@ import {
   type Id,
   type LinkEvent,
   type Loss,
+  type TextRun,
   type TurnEnd,
   type TurnEvent,
   type TurnStart,
@@ -31,6 +32,8 @@ export interface LinkRun {
   /** Keeps the frames of the turn, where its route wants them. */
   readonly tape?: Tape | undefined
   loss(loss: Loss): void
+  /** Pieces of text of one read, instead of events; absent: they are events. */
+  readonly texts?: (run: TextRun) => void
   /** The agent is ready; its HTTP answer began as a stream of events; a frame of that stream came. */
   progress(what: 'ready' | 'head' | 'frame'): void
 }
@@ -96,7 +99,7 @@ export class AgentLink extends AgentWire {
       this.calls.tape = run.tape
       this.#isSilent = this.persistent && this.ready
       this.unreached = this.#isSilent && this.dead
-      this.host.run(run.command).subscribe(subscriber)
+      this.host.run(run.command, run.texts).subscribe(subscriber)
       return () => this.#left(run)
     })
   }

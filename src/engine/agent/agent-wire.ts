@@ -101,6 +101,15 @@ export abstract class AgentWire implements BackListener, CallListener {
     this.host.head(head)
   }
 
+  /** A tape knows which frame each event came in. */
+  readBegins(): void {
+    if (!this.calls.tape) this.host.readBegins()
+  }
+
+  readEnds(): void {
+    this.host.readEnds()
+  }
+
   frame(frame: Frame, { streams }: LiveCall): void {
     if (streams) this.streamed('frame')
     const { tape } = this.calls

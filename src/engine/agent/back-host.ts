@@ -13,12 +13,14 @@ import {
 import {
   type AgentEvent,
   type Command,
+  type EventOf,
   type Fault,
   fault,
   type Id,
   type LinkEvent,
   type Loss,
   type LossDirection,
+  TextRun,
   type TurnEnd,
   type TurnEvent,
   type TurnStart,
@@ -44,6 +46,10 @@ export interface BackListener {
 interface HostedTurn {
   readonly id: Id
   readonly laws: TurnLaws
+  /** Takes pieces of text all at once; absent: each is an event of its own. */
+  readonly texts: ((run: TextRun) => void) | undefined
+  /** Pieces of text of one message, which came in the read that goes on. */
+  run: TextRun | undefined
   cancelled: boolean
   /** The characters that the agent has written for it. */
   written: number
@@ -60,6 +66,8 @@ export class BackHost<O = unknown> {
   readonly #link: BackLink
   readonly #asks = new Set<Id>()
   #turn: HostedTurn | undefined
+  /** A read of the agent's output goes on. */
+  #reads = false
   #direction: LossDirection = 'request'
   #callEnd: CallEnd = { why: 'closed' }
   #broken: Fault | undefined
@@ -131,14 +139,15 @@ export class BackHost<O = unknown> {
 
   /**
    * The events of one turn under its laws: exactly one `turn-end`, last. Subscribing encodes the command, without what
-   * the agent's protocol cannot express.
+   * the agent's protocol cannot express. `texts` gets consecutive pieces of text of one read, instead of the subscriber.
    */
-  run(command: Command & TurnStart): Observable<TurnEvent> {
+  run(command: Command & TurnStart, texts?: (run: TextRun) => void): Observable<TurnEvent> {
     const { turn: id } = command
     return new Observable<TurnEvent>((subscriber) => {
       const missingEnd = (): Fault => this.missingEnd
       const laws = new TurnLaws({ turn: id, missingEnd, cancelled: () => turn.cancelled }, subscriber)
-      const turn: HostedTurn = { id, laws, cancelled: false, written: 0 }
+      const turn: HostedTurn = { id, laws, texts, run: undefined, cancelled: false, written: 0 }
+      this.#say()
       this.#turn = turn
       if (this.asking) this.#asks.clear()
       if (this.dead) this.close()
@@ -168,6 +177,7 @@ export class BackHost<O = unknown> {
   /** Ends the turn that runs from outside, under its laws; the agent goes on. False when no turn runs. */
   abort(end: TurnEnd): boolean {
     if (this.running === undefined) return false
+    this.#say()
     this.#turn!.laws.next(end)
     return true
   }
@@ -175,6 +185,17 @@ export class BackHost<O = unknown> {
   /** Decodes the head of an HTTP answer. */
   head(head: CallHead): void {
     this.#step('response', () => this.#link.decodeHead?.(head))
+  }
+
+  /** A read of the agent's output begins: the pieces of text in its frames are for one step of the turn. */
+  readBegins(): void {
+    this.#reads = true
+  }
+
+  /** The read is over. */
+  readEnds(): void {
+    this.#reads = false
+    if (this.#turn?.run) this.#step('response', () => this.#say())
   }
 
   /** Decodes a frame that the agent wrote. */
@@ -198,6 +219,7 @@ export class BackHost<O = unknown> {
 
   /** Ends the wire: a turn without an end fails with `missingEnd`. */
   close(): void {
+    this.#say()
     const turn = this.#turn
     if (!turn) return
     this.#turn = undefined
@@ -211,6 +233,8 @@ export class BackHost<O = unknown> {
 
   #emit(event: AgentEvent): void {
     // The most frequent event is tested first.
+    if (event.type === 'text-delta' && this.#reads && this.#gather(event)) return
+    this.#say()
     if (event.type === 'text-delta') this.#turn?.laws.next(event)
     else if (event.turn === null) this.#emitLink(event)
     else if (event.type === 'turn-end' && event.turn === this.#turn?.id) this.#end(this.#turn, event)
@@ -219,6 +243,29 @@ export class BackHost<O = unknown> {
       if (event.type === 'ask-settled') this.#asks.delete(event.ask)
       this.#turn?.laws.next(event)
     }
+  }
+
+  /** Adds a piece of text to those that came before it in the read. False when it is to be an event of its own. */
+  #gather(event: EventOf<'text-delta'>): boolean {
+    const turn = this.#turn
+    if (!turn?.texts || !TextRun.takes(event)) return false
+    const { run } = turn
+    if (run?.message === event.message && run.turn === event.turn) run.texts.push(event.text)
+    else {
+      this.#say()
+      turn.run = new TextRun(event)
+    }
+    return true
+  }
+
+  /** Gives the turn the pieces of text that were gathered. */
+  #say(): void {
+    const turn = this.#turn
+    const run = turn?.run
+    if (!run) return
+    turn!.run = undefined
+    if (run.length === 1) turn!.laws.next(run.first)
+    else turn!.laws.texts(run, turn!.texts!)
   }
 
   #emitLink(event: LinkEvent): void {

@@ -20,6 +20,9 @@ export const LINGER_MS = 1000
 /** Listener for a call. */
 export interface CallListener {
   head(head: CallHead, call: LiveCall): void
+  /** A read of its output begins, whose frames follow, and is over. */
+  readBegins(call: LiveCall): void
+  readEnds(call: LiveCall): void
   frame(frame: Frame, call: LiveCall): void
   /** No more output comes, although its process may still run. */
   outputEnded(call: LiveCall): void
@@ -112,7 +115,12 @@ export class LiveCall implements CallSink, FrameSink {
   }
 
   data(text: string): void {
-    if (!this.over) inStep(() => this.#decoder?.push(text))
+    if (this.over) return
+    inStep(() => {
+      this.#listener.readBegins(this)
+      this.#decoder?.push(text)
+      this.#listener.readEnds(this)
+    })
   }
 
   /** The last line may lack its end. */

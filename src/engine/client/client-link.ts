@@ -172,6 +172,7 @@ export class ClientLink {
     return new FrontHost(opening, {
       command: (command, exchange) => this.#command(command, exchange),
       send: (frame) => this.#output.send(frame),
+      sendRun: (run) => this.#output.sendRun(run),
       fault: (found) => this.scope.fault(found),
       ended: (exchange) => this.#ended(exchange),
       inputEnded: (exitCode) => this.#onInputEnded(exitCode),

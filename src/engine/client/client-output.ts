@@ -1,5 +1,5 @@
-import type { ClientSink, Frame, Framing, RequestScope } from '../../contract/index.ts'
-import { encodeFrame } from '../../framing/index.ts'
+import type { ClientSink, Frame, FrameRun, Framing, RequestScope } from '../../contract/index.ts'
+import { encodeFrame, encodeRun } from '../../framing/index.ts'
 import { answerHead, lossTrailers } from './answer-head.ts'
 import type { ClientTap } from './client-tap.ts'
 import type { Exchange } from './exchange.ts'
@@ -54,7 +54,18 @@ export class ClientOutput implements Outgoing {
     if (this.closed) return
     this.#spoke = true
     const framing = this.#head?.framing ?? this.#begin(frame)
-    const text = encodeFrame(framing, frame)
+    this.#add(framing, encodeFrame(framing, frame))
+  }
+
+  /** Sends frames of the answer that is being encoded. */
+  sendRun(run: FrameRun): void {
+    if (this.closed) return
+    this.#spoke = true
+    const framing = this.#head?.framing ?? this.#begin({ data: '' })
+    this.#add(framing, encodeRun(framing, run))
+  }
+
+  #add(framing: Framing, text: string): void {
     this.#buffer += text
     this.#way.tap?.sent(text, this.#host.answering)
     if (framing === 'body' && this.#host.transport === 'stdio') this.#buffer += '\n'

@@ -12,6 +12,7 @@ import {
   mergedLosses,
   type SidedLoss,
   type Target,
+  type TextRun,
   type TurnEvent,
 } from '../../model/index.ts'
 import { carryEvent } from '../carry/index.ts'
@@ -35,6 +36,10 @@ export interface ExchangeHost {
   readonly client: ClientState
   /** Hands an event to the codec. */
   encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
+  /** The codec takes pieces of text together. */
+  readonly writesTexts: boolean
+  /** Hands pieces of text to the codec. */
+  encodeTexts(run: TextRun, exchange: Exchange, view: LiveView): void
   /** Hands a failure that no turn owns to the codec. */
   encodeFault(fault: Fault, exchange: Exchange): void
   /** Hands an event without a turn to the codec. */
@@ -120,6 +125,17 @@ export class Exchange {
     if (last) this.host.ended(this)
   }
 
+  /** It takes pieces of text at once: nothing of it is encoded for each, or its front writes them together. */
+  get takesTexts(): boolean {
+    if (this.ended || !this.#streamsText) return true
+    return this.answer.form === 'stream' && this.host.writesTexts
+  }
+
+  /** Pieces of text of its turn, like `deliver` one by one. */
+  deliverTexts(run: TextRun, view: LiveView): void {
+    if (!this.ended && this.#streamsText) this.host.encodeTexts(run, this, view)
+  }
+
   /** Its client can be asked while the turn runs. */
   get asksInline(): boolean {
     const { asks } = this.answer
@@ -200,6 +216,11 @@ export class Exchange {
   lost(loss: Loss, direction: LossDirection = 'response'): void {
     this.#ownLosses.add(loss)
     this.onLoss?.(loss, direction)
+  }
+
+  /** Pieces of text are encoded: they are not left to the view. */
+  get #streamsText(): boolean {
+    return this.answer.form !== 'whole' && this.host.capabilities['text-delta'] !== 'none'
   }
 
   #isLast(event: TurnEvent): boolean {

@@ -1,5 +1,15 @@
 import type { Answer, Capabilities, Frame, Framing, FrontLink, InputFate } from '../../contract/index.ts'
-import type { Command, Fault, Id, LinkEvent, Loss, LossDirection, Target, TurnEvent } from '../../model/index.ts'
+import type {
+  Command,
+  Fault,
+  Id,
+  LinkEvent,
+  Loss,
+  LossDirection,
+  Target,
+  TextRun,
+  TurnEvent,
+} from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
 import { type ClientState, Exchange, type ExchangeHost } from './exchange.ts'
 import type { FrontOpening, FrontWire } from './front-wire.ts'
@@ -35,6 +45,7 @@ export class FrontHost implements ExchangeHost {
     this.#link = opening.dialect.front.open(opening.context, {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => wire.send(frame),
+      sendRun: (run) => wire.sendRun(run),
       warn: (text) => opening.warn(text),
       fault: (found, input, exchange, http) => this.fault(found, input, exchange, http),
       report: (loss, exchange) => this.#report(loss, exchange),
@@ -111,6 +122,23 @@ export class FrontHost implements ExchangeHost {
     this.#direction = 'response'
     this.#statusIs(exchange, event.type === 'turn-end' ? event.fault : undefined)
     this.#link.encode(event, exchange.id, view)
+    this.answering = answering
+    this.#direction = direction
+  }
+
+  /** The link writes pieces of text together. */
+  get writesTexts(): boolean {
+    return this.#link.encodeTexts !== undefined
+  }
+
+  /** Encodes pieces of text of an exchange's turn. */
+  encodeTexts(run: TextRun, exchange: Exchange, view: LiveView): void {
+    const { answering } = this
+    const direction = this.#direction
+    this.answering = exchange
+    this.#direction = 'response'
+    this.#statusIs(exchange, undefined)
+    this.#link.encodeTexts!(run, exchange.id, view)
     this.answering = answering
     this.#direction = direction
   }

@@ -1,4 +1,4 @@
-import type { Frame, FrontContext, FrontDialect } from '../../contract/index.ts'
+import type { Frame, FrameRun, FrontContext, FrontDialect } from '../../contract/index.ts'
 import type { Command, Fault, Loss, LossDirection } from '../../model/index.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -8,6 +8,8 @@ export interface FrontWire {
   command(command: Command, exchange: Exchange | undefined): void
   /** Sends the client a frame, as part of the answer to `FrontHost.answering`. */
   send(frame: Frame): void
+  /** Sends frames that differ in a piece of their data. */
+  sendRun(run: FrameRun): void
   /** A failure that no turn owns is about to be encoded. `request`: the link found it in what the client wrote. */
   fault(found: Fault, direction: LossDirection): void
   /** An exchange has its end. */

@@ -1,5 +1,5 @@
 import type { EventBlock } from '../../contract/index.ts'
-import { type EventOf, type Id, quote, type TurnEvent } from '../../model/index.ts'
+import { type EventOf, type Id, quote, type TextRun, type TurnEvent } from '../../model/index.ts'
 
 /** A piece of text of a message. */
 type Delta = EventOf<'text-delta' | 'reasoning-delta'>
@@ -45,6 +45,14 @@ export function appendLine(lines: EventLines, seq: number, event: TurnEvent): vo
   lines.text += kind === OTHER ? JSON.stringify(event) : `[${kind},${quote(message)},${quote(said)}`
   lines.kind = kind
   lines.message = message
+}
+
+/** Appends pieces of text, of which the first has the number `seq`. */
+export function appendTexts(lines: EventLines, seq: number, run: TextRun): void {
+  appendLine(lines, seq, run.first)
+  if (lines.kind === OTHER)
+    for (const [at, event] of run.events.slice(1).entries()) appendLine(lines, seq + 1 + at, event)
+  else lines.text += `,"${run.inner.slice(1).join('","')}"`
 }
 
 /** Takes the events out as a block; undefined when there are none. */

@@ -1,4 +1,4 @@
-export { appendLine, type EventLines, newLines, takeLines } from './event-lines.ts'
+export { appendLine, appendTexts, type EventLines, newLines, takeLines } from './event-lines.ts'
 export { closingsOf, TurnLaws } from './laws.ts'
 export { foldUpTo, type Numbered, numbered, reissue } from './recorded.ts'
 export { shapeOf } from './shape.ts'

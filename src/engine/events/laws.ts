@@ -5,6 +5,7 @@ import {
   type Fault,
   fault,
   type Id,
+  type TextRun,
   type TurnEnd,
   type TurnEvent,
 } from '../../model/index.ts'
@@ -108,6 +109,13 @@ export class TurnLaws {
         this.#reader.next(unique)
       }
     }
+  }
+
+  /** Pieces of text of the agent, for `reader` all at once. */
+  texts(run: TextRun, reader: (run: TextRun) => void): void {
+    if (this.#ended || this.closed || run.turn !== this.#context.turn) return
+    if (run.message !== this.#speaking || this.#lane !== undefined) this.#speak(run.message, undefined)
+    reader(run.of(this.#spoken))
   }
 
   /** The wire has ended: a turn without an end fails. */

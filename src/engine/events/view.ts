@@ -5,6 +5,7 @@ import type {
   JsonText,
   MessageView,
   Part,
+  TextRun,
   ToolView,
   TurnEnd,
   TurnEvent,
@@ -171,6 +172,16 @@ export class LiveView implements TurnView {
       default:
         this.#applyRare(event)
     }
+  }
+
+  /** Takes in pieces of text of one message, like `apply` one by one. */
+  applyTexts(run: TextRun, at: number): void {
+    this.seq += run.length
+    this.at = at
+    const message = this.#messageById.get(run.message)
+    if (!message) return
+    message.text += run.text
+    message.streamed = true
   }
 
   #openMessage(event: Extract<TurnEvent, { type: 'message-start' }>): void {

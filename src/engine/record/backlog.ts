@@ -1,8 +1,8 @@
-import type { TurnEvent } from '../../model/index.ts'
+import type { TextRun, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { Marks } from './marks.ts'
 import type { PageWriter } from './page-writer.ts'
-import { addEvent, type TurnPage } from './turn-page.ts'
+import { addEvent, addTexts, type TurnPage } from './turn-page.ts'
 
 /** The interval at which what is due is written, in milliseconds, and the UTF-16 units of events that may wait. */
 const INTERVAL_MS = 50
@@ -43,7 +43,15 @@ export class Backlog {
 
   /** Adds the newest event of a page's turn. Gives its UTF-16 units. */
   event(page: TurnPage, event: TurnEvent): number {
-    const units = addEvent(page, event)
+    return this.#added(page, addEvent(page, event))
+  }
+
+  /** Adds the newest pieces of text of a page's turn. Gives their UTF-16 units. */
+  texts(page: TurnPage, run: TextRun): number {
+    return this.#added(page, addTexts(page, run))
+  }
+
+  #added(page: TurnPage, units: number): number {
     this.#units += units
     this.add(page)
     if (this.#units > WAITING_UNITS) this.#write(() => true)

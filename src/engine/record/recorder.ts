@@ -6,7 +6,7 @@ import {
   type Store,
   type TurnRecord,
 } from '../../contract/index.ts'
-import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
+import type { Id, Message, Part, TextRun, TurnEvent } from '../../model/index.ts'
 import { type Numbered, numbered } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
 import type { Turn, TurnRecorder } from '../turn/index.ts'
@@ -120,6 +120,13 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#room.take(page, event, isKept ? this.#backlog.event(page, event) : undefined)
     // Sends an answer to a client after it is recorded. The answer of an end comes with `end`.
     if (isKept && event.type === 'turn-parked') this.#backlog.write(page)
+  }
+
+  /** Pieces of text were taken into the turn's view. */
+  texts(turn: Turn, run: TextRun): void {
+    const page = this.#pages[turn.id]
+    if (!page) return
+    this.#room.takeTexts(page, run, this.#watch.keeps(turn) ? this.#backlog.texts(page, run) : undefined)
   }
 
   /** The client of a turn has said more, which its agent was given. */

@@ -1,4 +1,4 @@
-import { type Fault, fault, type Id, type TurnEvent } from '../../model/index.ts'
+import { type Fault, fault, type Id, type TextRun, type TurnEvent } from '../../model/index.ts'
 import type { TurnPage } from './turn-page.ts'
 
 /** The UTF-16 units that an event takes in memory besides its content, about. */
@@ -32,7 +32,16 @@ export class Room {
   take(page: TurnPage, event: TurnEvent, units?: number): void {
     const { unkept } = page
     if (unkept === undefined && PASSING.has(event.type)) return
-    const more = EVENT_SIZE + (unkept === undefined ? (units ?? contentOf(event)) : contentOf(event))
+    this.#hold(page, EVENT_SIZE + (unkept === undefined ? (units ?? contentOf(event)) : contentOf(event)))
+  }
+
+  /** A turn has further pieces of text. */
+  takeTexts(page: TurnPage, run: TextRun, units?: number): void {
+    const content = page.unkept === undefined ? (units ?? run.text.length) : run.text.length
+    this.#hold(page, EVENT_SIZE * run.length + content)
+  }
+
+  #hold(page: TurnPage, more: number): void {
     page.held += more
     this.#held += more
     if (this.#held <= this.#most || this.#looking) return

@@ -1,7 +1,15 @@
 import type { DaySpent, LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
-import type { Id, Part, TurnEvent } from '../../model/index.ts'
+import type { Id, Part, TextRun, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
-import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
+import {
+  appendLine,
+  appendTexts,
+  type EventLines,
+  type Numbered,
+  newLines,
+  shapeOf,
+  takeLines,
+} from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
 import { conversationDigest, knownAs, type Told } from './conversation.ts'
 import { earlierMessages, messagesOf, type Steered } from './transcript.ts'
@@ -68,6 +76,20 @@ export function addEvent(page: TurnPage, event: TurnEvent): number {
   unkept?.push({ seq, event })
   const before = lines.text.length
   appendLine(lines, seq, unkept ? shapeOf(event) : event)
+  return lines.text.length - before
+}
+
+/** The same for pieces of text. */
+export function addTexts(page: TurnPage, run: TextRun): number {
+  const { unkept, lines, turn } = page
+  const before = lines.text.length
+  const first = turn.view.seq - run.length + 1
+  if (unkept) {
+    for (const [at, event] of run.events.entries()) {
+      unkept.push({ seq: first + at, event })
+      appendLine(lines, first + at, shapeOf(event))
+    }
+  } else appendTexts(lines, first, run)
   return lines.text.length - before
 }
 

@@ -1,4 +1,4 @@
-import type { Frame, Framing, FrontContext, FrontDialect } from '../../contract/index.ts'
+import { type Frame, type Framing, type FrontContext, type FrontDialect, framesOf } from '../../contract/index.ts'
 import type { Command, Fault, Id, LinkEvent, Loss, LossDirection, TurnEvent } from '../../model/index.ts'
 import { type Exchange, FrontHost } from '../client/index.ts'
 import { LiveView } from '../events/index.ts'
@@ -50,6 +50,9 @@ export class RecordedClient {
         command: (command, exchange) => {
           if (exchange) exchange.onLoss = lost
           listener.command?.(command, exchange)
+        },
+        sendRun: (run) => {
+          for (const frame of framesOf(run)) listener.send?.(frame, this.#host.framingOf(frame))
         },
         send: (frame) => listener.send?.(frame, this.#host.framingOf(frame)),
         fault: (fault, direction) => listener.fault?.(fault, direction),

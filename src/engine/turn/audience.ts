@@ -106,6 +106,11 @@ export class Audience {
     }
   }
 
+  /** True when nobody follows the turn but the exchange that started it, whose view is `own`, and that takes texts at once. */
+  takesTexts(own: LiveView): boolean {
+    return this.#members.every(({ exchange, view }) => view === own && exchange.takesTexts)
+  }
+
   /** No client gets an end that the record refuses; one that asks again gets the recorded one. */
   cut(): void {
     for (const { exchange } of this.#members) exchange.host.client.refused = true

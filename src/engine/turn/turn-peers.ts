@@ -7,6 +7,7 @@ import type {
   Fault,
   Id,
   Part,
+  TextRun,
   TurnEvent,
   TurnSettings,
   TurnStart,
@@ -22,6 +23,8 @@ import type { TurnClock } from './turn-clock.ts'
 export interface TurnRecorder<T> {
   /** An event was taken into the view: for the journal. */
   event(turn: T, event: TurnEvent): void
+  /** The same for pieces of text. */
+  texts(turn: T, run: TextRun): void
   /** Its client has sent more input, which its agent was given. */
   steered(turn: T, parts: readonly Part[]): void
   /** False when its end will not count, because this process has lost its lease and others may have ended the turn. */

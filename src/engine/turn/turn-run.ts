@@ -1,4 +1,4 @@
-import { type Fault, fault, type Id, type Part, type TurnEnd, type TurnEvent } from '../../model/index.ts'
+import { type Fault, fault, type Id, type Part, type TextRun, type TurnEnd, type TurnEvent } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { cancelledTurn, failedTurn, presented } from '../events/index.ts'
@@ -164,6 +164,7 @@ export class TurnRun implements Runner {
       answerLimit: limits.answer,
       tape: turn.tape,
       loss: (loss) => turn.loss(loss),
+      texts: (run) => this.#texts(run),
       progress: (what) => this.#progress(what),
     })
     await events.forEach((event) => {
@@ -219,6 +220,15 @@ export class TurnRun implements Runner {
       this.#shown = true
     }
     this.#show(event)
+  }
+
+  /** Pieces of text of the agent, which need no look at each. */
+  #texts(run: TextRun): void {
+    const turn = this.#turn
+    if (this.#silencePhase === 'firstEvent') turn.timer.touch()
+    if (!this.#shown) turn.scope.firstEvent(run.first)
+    this.#shown = true
+    turn.takeTexts(run)
   }
 
   /** An event for the clients: questions go through those that ask them. */

@@ -10,6 +10,7 @@ import {
   type LossSide,
   type Part,
   type SidedLoss,
+  type TextRun,
   type TurnEvent,
   type TurnStart,
 } from '../../model/index.ts'
@@ -154,6 +155,18 @@ export class Turn {
       this.#over()
     }
     return this.view.seq
+  }
+
+  /** Takes pieces of text into the view, the journal and every exchange. */
+  takeTexts(run: TextRun): void {
+    const { audience, view } = this
+    if (!audience.takesTexts(view)) {
+      for (const event of run.events) this.take(event)
+      return
+    }
+    view.applyTexts(run, this.scope.now())
+    this.peers.recorder.texts(this, run)
+    audience.first.deliverTexts(run, view)
   }
 
   /** Sends the client an event that is not from the agent. */

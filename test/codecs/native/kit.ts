@@ -21,6 +21,7 @@ export function lossyFront(
     { ...context, transport: dialect === 'http' ? 'http' : 'stdio' },
     {
       command() {},
+      sendRun() {},
       send: (frame) => sent.push(frame),
       warn() {},
       fault() {},

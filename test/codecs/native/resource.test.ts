@@ -228,6 +228,7 @@ describe('a followed turn', () => {
       { ...context, params: { turn: 't1' } },
       {
         command: nothing,
+        sendRun() {},
         send: (frame) => sent.push(frame),
         warn: nothing,
         fault: nothing,

@@ -380,6 +380,7 @@ describe('faults', () => {
           commands.push(command)
           if (commands.length > 1) link.encodeFault(fault('overloaded', 'Full.'), command.exchange, 'continues')
         },
+        sendRun() {},
         send: (frame) => sent.push(frame),
         warn() {},
         fault() {},
@@ -402,6 +403,7 @@ describe('faults', () => {
       { ...context, argv: JSON_ARGS },
       {
         command() {},
+        sendRun() {},
         send: (frame) => sent.push(frame),
         warn() {},
         fault: (found, input, exchange) => link.encodeFault(found, exchange, input),

@@ -351,6 +351,7 @@ describe('the order of prompts', () => {
           if (command.type === 'turn-start') starts.push(command.exchange)
           if (starts.length > 1) link.encodeFault(fault('agent-not-found', 'Gone.'), command.exchange, 'continues')
         },
+        sendRun() {},
         send: (frame) => sent.push(frame as string),
         warn() {},
         fault() {},

@@ -9,7 +9,7 @@ import {
   frameText,
   type InputFate,
 } from '../../../../src/contract/index.ts'
-import type { Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import type { Fault, Id, Loss, TextRun, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
 import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
@@ -93,6 +93,11 @@ class ChatFront implements FrontLink {
     }
   }
 
+  encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
+    if (this.#chunks?.begun && !this.#continued) this.#chunks.texts(run, view)
+    else for (const event of run.events) this.encode(event, exchange, view)
+  }
+
   encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
     this.#mayRetry(found)
     if (this.#chunks?.begun) this.#chunks.fail(found)
@@ -118,6 +123,7 @@ class ChatFront implements FrontLink {
     this.#headers['cache-control'] = 'no-cache'
     this.#chunks = new ChunkWriter(this.#asked!, countsUsage, {
       data: (data) => this.#ports.send({ data }),
+      run: (run) => this.#ports.sendRun(run),
       losses: () => this.#ports.losses(exchange),
     })
   }

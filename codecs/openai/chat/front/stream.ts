@@ -1,4 +1,5 @@
 import { type EventTable, isAnswer, writeEvent } from '../../../../src/codec-kit/index.ts'
+import type { FrameRun } from '../../../../src/contract/index.ts'
 import {
   type EventOf,
   type Fault,
@@ -7,6 +8,7 @@ import {
   type MessageView,
   object,
   quote,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../../src/model/index.ts'
@@ -16,10 +18,15 @@ import { usageJson } from '../usage.ts'
 import { type Asked, annotationsJson, type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
 import { callJsons } from './calls.ts'
 
+/** The text after a piece in its chunk. */
+const AFTER = '},"logprobs":null,"finish_reason":null}]}'
+
 /** The writer's place in the wire. */
 export interface StreamOutput {
   /** Writes the data of one server-sent event. */
   data(json: JsonText | '[DONE]'): void
+  /** Writes such events, whose data differ in a piece. */
+  run(run: FrameRun): void
   /** The losses of the exchange so far. */
   losses(): readonly Loss[]
 }
@@ -97,6 +104,14 @@ export class ChunkWriter {
     if (this.#begun) this.#chunk('{}', 'null')
   }
 
+  /** Writes pieces of the text of a message. */
+  texts(run: TextRun, view: TurnView): void {
+    const message = view.message(run.message)
+    if (!isAnswer(message)) return
+    const before = this.#chunkOf(this.#speak(message))
+    this.#output.run({ before: `${before}"`, pieces: run.inner, after: `"${AFTER}` })
+  }
+
   #begin(): void {
     if (this.#begun) return
     this.#begun = true
@@ -105,10 +120,15 @@ export class ChunkWriter {
 
   #text(message: MessageView | undefined, text: string): void {
     if (!isAnswer(message) || text === '') return
+    this.#delta(this.#speak(message), text)
+  }
+
+  /** The member that has the text of a message from here on. */
+  #speak(message: MessageView): string {
     const member = message.refuses ? 'refusal' : 'content'
     if (this.#speaking !== undefined && this.#speaking !== message.id) this.#delta(member, '\n\n')
     this.#speaking = message.id
-    this.#delta(member, text)
+    return member
   }
 
   /** Writes the text and reasoning that came only with the end of the message. */
@@ -123,10 +143,15 @@ export class ChunkWriter {
   }
 
   #delta(member: string, text: string): void {
+    this.#output.data(`${this.#chunkOf(member)}${quote(text)}${AFTER}`)
+  }
+
+  /** The text before a piece of this member in its chunk. */
+  #chunkOf(member: string): string {
     this.#begin()
     if (member !== this.#member) this.#before = `${this.#head},"choices":[{"index":0,"delta":{"${member}":`
     this.#member = member
-    this.#output.data(`${this.#before}${quote(text)}},"logprobs":null,"finish_reason":null}]}`)
+    return this.#before
   }
 
   #finish(ending: Ending, view: TurnView): void {

@@ -9,7 +9,15 @@ import {
   frameText,
   type InputFate,
 } from '../../../../src/contract/index.ts'
-import { type Command, type Fault, type Id, rest, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import {
+  type Command,
+  type Fault,
+  type Id,
+  rest,
+  type TextRun,
+  type TurnEvent,
+  type TurnView,
+} from '../../../../src/model/index.ts'
 import { responsesFront } from '../../capabilities.ts'
 import { DeclaredTools } from '../../declared-tools.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
@@ -107,6 +115,12 @@ class ResponsesFront implements FrontLink {
     if (writer.response !== undefined && !request.streams) this.#ports.send(writer.response)
   }
 
+  encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
+    // What an answer begins with depends on more than text.
+    if (this.#writer?.begun && this.#continuation === undefined) this.#writer.texts(run, view)
+    else for (const event of run.events) this.encode(event, exchange, view)
+  }
+
   encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
     if (this.#request?.streams && this.#writer?.begun) this.#writer.fail(found, this.#view!)
     else this.#fail(found)
@@ -152,6 +166,7 @@ class ResponsesFront implements FrontLink {
       new DeclaredTools(tools),
       () => this.#ports.losses(exchange),
       streams ? (_, event, data) => this.#ports.send({ event, data }) : undefined,
+      streams ? (run) => this.#ports.sendRun(run) : undefined,
     )
   }
 }

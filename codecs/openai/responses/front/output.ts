@@ -1,6 +1,6 @@
 import type { Entry } from '../../../../src/codec-kit/index.ts'
-import type { Frame } from '../../../../src/contract/index.ts'
-import { type JsonText, object, quote } from '../../../../src/model/index.ts'
+import type { Frame, FrameRun } from '../../../../src/contract/index.ts'
+import { type JsonText, object, quote, type TextRun } from '../../../../src/model/index.ts'
 
 /** Shows that a stream is alive: clients throw at events of a type that they do not know. */
 export const KEEP_ALIVE: Frame = { data: 'keep-alive', comment: true }
@@ -11,12 +11,14 @@ export type SendEvent = (sequence: number, type: string, json: JsonText) => void
 /** The events of one response in order, and the items of its output so far. */
 export class Output {
   readonly #send: SendEvent | undefined
+  readonly #sendRun: ((run: FrameRun) => void) | undefined
   readonly #items: (JsonText | undefined)[] = []
   #sequence = 0
 
   /** Without `send` no events are written: only the items are kept. */
-  constructor(send: SendEvent | undefined) {
+  constructor(send: SendEvent | undefined, sendRun?: (run: FrameRun) => void) {
     this.#send = send
+    this.#sendRun = sendRun
   }
 
   /** The items that are complete, as the `output` of a response. */
@@ -46,6 +48,16 @@ export class Output {
       `{"type":"${type}","sequence_number":${this.#sequence},${of},"delta":${quote(text)}}`,
     )
     this.#sequence += 1
+  }
+
+  /** Writes pieces of text, like `delta` one by one. */
+  deltas(event: string, of: JsonText, { inner }: TextRun): void {
+    const first = this.#sequence
+    this.#sequence += inner.length
+    if (!this.#sendRun) return
+    const between = `,${of},"delta":"`
+    const pieces = inner.map((text, at) => `${first + at}${between}${text}`)
+    this.#sendRun({ event, before: `{"type":"${event}","sequence_number":`, pieces, after: '"}' })
   }
 
   /** An item begins, at the next place. */

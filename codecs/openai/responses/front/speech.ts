@@ -1,5 +1,5 @@
 import { citationAtEnd, citationsOf, type Entry, isAnswer } from '../../../../src/codec-kit/index.ts'
-import type { Citation, EventOf, Id, JsonText, Seal, TurnView } from '../../../../src/model/index.ts'
+import type { Citation, EventOf, Id, JsonText, Seal, TextRun, TurnView } from '../../../../src/model/index.ts'
 import { members, quote } from '../../../../src/model/index.ts'
 import { annotationJson } from '../../annotations.ts'
 import { itemId, type ResponseRef } from '../ids.ts'
@@ -44,6 +44,17 @@ export class SpeechItems {
     const open = this.#openFor(message, kind, phase)
     open.text += text
     this.#output.delta(kind === 'refusal' ? 'response.refusal.delta' : 'response.output_text.delta', open.of, text)
+  }
+
+  /** Pieces of the text of a message. */
+  texts(run: TextRun, view: TurnView): void {
+    const { message } = run
+    const known = view.message(message)
+    if (!isAnswer(known)) return
+    const kind = known.refuses ? 'refusal' : 'output_text'
+    const open = this.#openFor(message, kind, this.#phases.get(message))
+    open.text += run.text
+    this.#output.deltas(kind === 'refusal' ? 'response.refusal.delta' : 'response.output_text.delta', open.of, run)
   }
 
   /** A piece of reasoning. */

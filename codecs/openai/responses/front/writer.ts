@@ -1,5 +1,6 @@
 import { type EventTable, writeEvent } from '../../../../src/codec-kit/index.ts'
-import type { EventOf, Fault, JsonText, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import type { FrameRun } from '../../../../src/contract/index.ts'
+import type { EventOf, Fault, JsonText, Loss, TextRun, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import type { DeclaredTools } from '../../declared-tools.ts'
 import { faultOfTurn } from '../../errors.ts'
 import { incompleteOf } from '../stops.ts'
@@ -51,10 +52,16 @@ export class ResponseWriter {
   #response: JsonText | undefined
 
   /** Without `send` only the response itself is made. `losses` are those of the exchange so far. */
-  constructor(envelope: Envelope, tools: DeclaredTools, losses: () => readonly Loss[], send?: SendEvent) {
+  constructor(
+    envelope: Envelope,
+    tools: DeclaredTools,
+    losses: () => readonly Loss[],
+    send?: SendEvent,
+    sendRun?: (run: FrameRun) => void,
+  ) {
     this.#envelope = envelope
     this.#losses = losses
-    this.#output = new Output(send)
+    this.#output = new Output(send, sendRun)
     this.#speech = new SpeechItems(envelope.ref, this.#output)
     this.#calls = new CallItems(envelope.ref, tools, this.#output)
   }
@@ -72,6 +79,11 @@ export class ResponseWriter {
   /** Writes what an event says. */
   write(event: TurnEvent, view: TurnView): void {
     writeEvent(ResponseWriter.#EVENTS, this, event, view)
+  }
+
+  /** Writes pieces of the text of a message. */
+  texts(run: TextRun, view: TurnView): void {
+    this.#begin(view).texts(run, view)
   }
 
   /** The response as it is now. */

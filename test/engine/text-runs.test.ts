@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { loadCodec } from '../../codecs/index.ts'
+import { asFront, framesOf } from '../../src/contract/index.ts'
+import { FrontHost } from '../../src/engine/client/front-host.ts'
+import type { Exchange } from '../../src/engine/client/index.ts'
+import { acceptedTurn, LiveView } from '../../src/engine/events/index.ts'
+import { encodeFrame, encodeRun } from '../../src/framing/index.ts'
+import { type EventOf, TextRun, type TurnEvent } from '../../src/model/index.ts'
+
+type TextDelta = EventOf<'text-delta'>
+
+/** The requests that streamed answers are asked for with. */
+const REQUESTS: readonly [protocol: string, dialect: string | undefined, body: object, headers?: object][] = [
+  ['native', 'http', { input: 'go' }],
+  ['native', 'http', { input: 'go' }, { accept: 'application/x-ndjson' }],
+  [
+    'openharness',
+    undefined,
+    {
+      protocol_version: '1.0.0',
+      request_id: 'r1',
+      capabilities: { 'openharness.streaming': true },
+      request: { context: { user_intent: 'go' } },
+    },
+  ],
+  ['openai', undefined, { model: 'm', stream: true, messages: [{ role: 'user', content: 'go' }] }],
+  ['openai', 'responses', { model: 'm', stream: true, input: 'go' }],
+  ['anthropic', undefined, { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'go' }] }],
+]
+
+async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[number]) {
+  const codec = (await loadCodec(protocol))!
+  const of = asFront(codec.dialects[dialect ?? Object.keys(codec.dialects)[0]!]!)
+  const path = protocol === 'anthropic' ? '/v1/messages' : protocol === 'native' ? '/v1/turns' : '/'
+  const common = { 'content-type': 'application/json', accept: 'text/event-stream', 'anthropic-version': '2023-06-01' }
+  return () => {
+    let written = ''
+    let exchange: Exchange | undefined
+    const host: FrontHost = new FrontHost(
+      {
+        dialect: of,
+        context: {
+          transport: 'http',
+          method: 'POST',
+          path,
+          query: '',
+          headers: { ...common, ...headers },
+          argv: [],
+          env: {},
+        },
+        idPrefix: 'L-',
+        now: () => 0,
+        warn() {},
+        statusOf: () => 500,
+      },
+      {
+        command: (_command, opened) => {
+          exchange = opened
+        },
+        send: (frame) => {
+          written += encodeFrame(host.framingOf(frame), frame)
+        },
+        sendRun: (run) => {
+          written += encodeRun(host.framingOf({ data: '' }), run)
+        },
+        fault: (found) => expect.unreachable(found.message),
+        ended() {},
+        inputEnded() {},
+      },
+    )
+    host.open()
+    host.decode(JSON.stringify(body))
+    const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0 })
+    const one = (event: TurnEvent): void => {
+      view.apply(event, 1)
+      exchange!.deliver(event, view)
+    }
+    return {
+      one,
+      run(run: TextRun): void {
+        view.applyTexts(run, 1)
+        if (exchange!.takesTexts) exchange!.deliverTexts(run, view)
+        else expect.unreachable('the front takes no texts')
+      },
+      view,
+      text: () => written,
+    }
+  }
+}
+
+const piece = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }), fc.constant(' plain'))
+const runs = fc.array(fc.tuple(fc.constantFrom('m', 'n'), fc.array(piece, { minLength: 2, maxLength: 5 })), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+function delta(message: string, text: string): TextDelta {
+  return { turn: 't', type: 'text-delta', message, text }
+}
+
+function runOf(message: string, texts: readonly string[]): TextRun {
+  return new TextRun(delta(message, texts[0]!), [...texts])
+}
+
+describe.each(REQUESTS)('a client of %s %s', (...request) => {
+  test('law: reads the same when pieces of text are written together', async () => {
+    const open = await client(request)
+    const begin = [acceptedTurn('t', 'new', 's', undefined), { type: 'turn-started', turn: 't' } as const]
+    const messages = ['m', 'n'].map(
+      (message) => ({ type: 'message-start', turn: 't', message, role: 'assistant' }) as const,
+    )
+    const end: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed', stop: 'end' }
+    fc.assert(
+      fc.property(runs, fc.boolean(), (pieces, started) => {
+        const [alone, together] = [open(), open()]
+        for (const it of [alone, together]) {
+          for (const event of started ? begin : begin.slice(0, 1)) it.one(event)
+          for (const event of messages) it.one(event)
+        }
+        for (const [message, texts] of pieces) {
+          for (const text of texts) alone.one(delta(message, text))
+          together.run(runOf(message, texts))
+        }
+        for (const it of [alone, together]) it.one(end)
+        expect(together.text()).toBe(alone.text())
+        expect(together.view).toEqual(alone.view)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('a run is the events that it was made of', () => {
+  const run = runOf('m', ['a', '"', '\u2028'])
+  expect(run.events).toEqual(['a', '"', '\u2028'].map((text) => delta('m', text)))
+  expect([run.length, run.text, run.inner]).toEqual([3, 'a"\u2028', ['a', '\\"', '\\u2028']])
+  expect(run.of('m')).toBe(run)
+  expect(run.of('n').events[1]).toEqual(delta('n', '"'))
+  const takes = (more: object): boolean => TextRun.takes({ ...delta('m', 'a'), ...more })
+  expect([takes({}), takes({ text: '' }), takes({ lane: 'x' }), takes({ ext: { protocol: 'x', json: '{}' } })]).toEqual(
+    [true, false, false, false],
+  )
+})
+
+test.each(['sse', 'ndjson', 'body'] as const)('a run of frames is written as each of them: %s', (framing) => {
+  for (const more of [{}, { event: 'e' }, { event: 'e', id: 9 }]) {
+    const run = { before: '{"a":"', pieces: ['x', '', 'y'], after: '"}', ...more }
+    const each = framesOf(run).map((frame) => encodeFrame(framing, frame))
+    expect(encodeRun(framing, run)).toBe(each.join(''))
+  }
+})
