@@ -26,7 +26,7 @@ import {
   type TurnStart,
 } from '../../model/index.ts'
 import { carryStart, dropped, reportFields } from '../carry/index.ts'
-import { TurnLaws } from '../events/index.ts'
+import { TurnLaws, type TurnReader } from '../events/index.ts'
 
 /** The calls that a back link opens and writes to: those that run, or those of a recording. */
 export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave' | 'trace' | 'file'>
@@ -142,17 +142,20 @@ export class BackHost<O = unknown> {
    * the agent's protocol cannot express. `texts` gets consecutive pieces of text of one read, instead of the subscriber.
    */
   run(command: Command & TurnStart, texts?: (run: TextRun) => void): Observable<TurnEvent> {
+    return new Observable<TurnEvent>((subscriber) => this.play(command, subscriber, texts))
+  }
+
+  /** The same, for a reader that is told everything. */
+  play(command: Command & TurnStart, reader: TurnReader, texts?: (run: TextRun) => void): void {
     const { turn: id } = command
-    return new Observable<TurnEvent>((subscriber) => {
-      const missingEnd = (): Fault => this.missingEnd
-      const laws = new TurnLaws({ turn: id, missingEnd, cancelled: () => turn.cancelled }, subscriber)
-      const turn: HostedTurn = { id, laws, texts, run: undefined, cancelled: false, written: 0 }
-      this.#say()
-      this.#turn = turn
-      if (this.asking) this.#asks.clear()
-      if (this.dead) this.close()
-      else this.#step('request', () => this.#link.encode(this.#carried(command)))
-    })
+    const missingEnd = (): Fault => this.missingEnd
+    const laws = new TurnLaws({ turn: id, missingEnd, cancelled: () => turn.cancelled }, reader)
+    const turn: HostedTurn = { id, laws, texts, run: undefined, cancelled: false, written: 0 }
+    this.#say()
+    this.#turn = turn
+    if (this.asking) this.#asks.clear()
+    if (this.dead) this.close()
+    else this.#step('request', () => this.#link.encode(this.#carried(command)))
   }
 
   /** Encodes a command about the agent or its turn. One that the agent's protocol does not have is a loss. */

@@ -1,5 +1,5 @@
 export { appendLine, appendTexts, type EventLines, newLines, takeLines } from './event-lines.ts'
-export { closingsOf, TurnLaws } from './laws.ts'
+export { closingsOf, TurnLaws, type TurnReader } from './laws.ts'
 export { foldUpTo, type Numbered, numbered, reissue } from './recorded.ts'
 export { shapeOf } from './shape.ts'
 export {

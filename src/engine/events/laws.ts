@@ -43,7 +43,7 @@ export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): Tu
 }
 
 /** The reader of a turn's events. */
-type TurnReader = Pick<Subscriber<TurnEvent>, 'next' | 'complete' | 'closed'>
+export type TurnReader = Pick<Subscriber<TurnEvent>, 'next' | 'complete' | 'closed'>
 
 /**
  * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the

@@ -11,6 +11,7 @@ import type {
   TurnStart,
 } from '../../model/index.ts'
 import { type BackCalls, BackHost } from '../agent/index.ts'
+import type { TurnReader } from '../events/index.ts'
 
 /** Listener for an agent whose frames are given. All calls are synchronous. */
 export interface AgentListener {
@@ -73,7 +74,7 @@ export class RecordedAgent<O = unknown> {
 
   /** Gives it a turn. */
   start(command: Command & TurnStart): void {
-    this.#host.run(command).subscribe((event) => this.#listener.event(event))
+    this.#host.play(command, new Reader(this.#listener))
   }
 
   /** Gives it any other command. */
@@ -102,5 +103,23 @@ export class RecordedAgent<O = unknown> {
   abort(end: Omit<TurnEnd, 'turn' | 'type'>): void {
     const turn = this.running
     if (turn !== undefined) this.#host.abort({ ...end, type: 'turn-end', turn })
+  }
+}
+
+/** Gives the events of one turn to a listener. */
+class Reader implements TurnReader {
+  readonly #listener: AgentListener
+  closed = false
+
+  constructor(listener: AgentListener) {
+    this.#listener = listener
+  }
+
+  next(event: TurnEvent): void {
+    this.#listener.event(event)
+  }
+
+  complete(): void {
+    this.closed = true
   }
 }
