@@ -17,15 +17,19 @@ import { type AgentSettings, inStep } from '../common/index.ts'
 /** The time that an agent has to exit by itself after its last output, in milliseconds; then it is stopped. */
 export const LINGER_MS = 1000
 
-/** Listener for a call. */
-export interface CallListener {
+/** Listener for the output of a call. */
+interface OutputListener {
   head(head: CallHead, call: LiveCall): void
-  /** A read of its output begins, whose frames follow, and is over. */
+  /** A read begins, whose frames follow, and is over. */
   readBegins(call: LiveCall): void
   readEnds(call: LiveCall): void
   frame(frame: Frame, call: LiveCall): void
   /** No more output comes, although its process may still run. */
   outputEnded(call: LiveCall): void
+}
+
+/** Listener for a call. */
+export interface CallListener extends OutputListener {
   /** It failed, and not because it was stopped: for the log. */
   failed(end: CallEnd): void
   /** Its end, exactly once: no output is read after that. */

@@ -30,16 +30,20 @@ export interface ClientState {
   leavesAsks: boolean
 }
 
-/** The host of the front link that encodes an exchange. */
-export interface ExchangeHost {
-  readonly capabilities: Capabilities
-  readonly client: ClientState
+/** Encodes the events of an exchange's turn. */
+interface EventEncoder {
   /** Hands an event to the codec. */
   encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
   /** The codec takes pieces of text together. */
   readonly writesTexts: boolean
   /** Hands pieces of text to the codec. */
   encodeTexts(run: TextRun, exchange: Exchange, view: LiveView): void
+}
+
+/** The host of the front link that encodes an exchange. */
+export interface ExchangeHost extends EventEncoder {
+  readonly capabilities: Capabilities
+  readonly client: ClientState
   /** Hands a failure that no turn owns to the codec. */
   encodeFault(fault: Fault, exchange: Exchange): void
   /** Hands an event without a turn to the codec. */
@@ -88,14 +92,15 @@ export class Exchange {
   onLoss: ((loss: Loss, direction: LossDirection) => void) | undefined
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
+  /** Its front writes pieces of text: they are not left to the view. */
+  readonly #writesText: boolean
   ended = false
-
-  readonly #report = (loss: Loss): void => this.lost(loss)
 
   constructor(command: Command, answer: Answer, host: ExchangeHost) {
     this.command = command
     this.answer = answer
     this.host = host
+    this.#writesText = answer.form === 'stream' && host.capabilities['text-delta'] !== 'none'
   }
 
   get id(): Id {
@@ -117,23 +122,29 @@ export class Exchange {
   /** One event of its turn. What the front has no place for is a loss; what its form leaves out is in the view. */
   deliver(event: TurnEvent, view: LiveView): void {
     if (this.ended) return
+    // Most events are pieces of text, which nothing is lost of.
+    if (event.type === 'text-delta' && event.ext === undefined && this.#writesText) {
+      this.host.encode(event, this, view)
+      return
+    }
     if (this.host.client.leavesAsks && (event.type === 'ask' || event.type === 'ask-settled')) return
     const last = this.#isLast(event)
     if (last) this.ended = true
-    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.#report)
+    const report = (loss: Loss): void => this.lost(loss)
+    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, report)
     if (carried) this.host.encode(carried, this, view)
     if (last) this.host.ended(this)
   }
 
   /** It takes pieces of text at once: nothing of it is encoded for each, or its front writes them together. */
   get takesTexts(): boolean {
-    if (this.ended || !this.#streamsText) return true
-    return this.answer.form === 'stream' && this.host.writesTexts
+    if (this.#writesText) return this.host.writesTexts || this.ended
+    return this.answer.form !== 'accepted' || this.ended
   }
 
   /** Pieces of text of its turn, like `deliver` one by one. */
   deliverTexts(run: TextRun, view: LiveView): void {
-    if (!this.ended && this.#streamsText) this.host.encodeTexts(run, this, view)
+    if (!this.ended && this.#writesText) this.host.encodeTexts(run, this, view)
   }
 
   /** Its client can be asked while the turn runs. */
@@ -216,11 +227,6 @@ export class Exchange {
   lost(loss: Loss, direction: LossDirection = 'response'): void {
     this.#ownLosses.add(loss)
     this.onLoss?.(loss, direction)
-  }
-
-  /** Pieces of text are encoded: they are not left to the view. */
-  get #streamsText(): boolean {
-    return this.answer.form !== 'whole' && this.host.capabilities['text-delta'] !== 'none'
   }
 
   #isLast(event: TurnEvent): boolean {

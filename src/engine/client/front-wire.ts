@@ -2,14 +2,17 @@ import type { Frame, FrameRun, FrontContext, FrontDialect } from '../../contract
 import type { Command, Fault, Loss, LossDirection } from '../../model/index.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The wire of a front link: that of a live client, or that of a recorded one. */
-export interface FrontWire {
-  /** The client gives a command; `exchange` waits for the answer. */
-  command(command: Command, exchange: Exchange | undefined): void
-  /** Sends the client a frame, as part of the answer to `FrontHost.answering`. */
+/** Sends a client frames, as part of the answer to `FrontHost.answering`. */
+interface FrameWriter {
   send(frame: Frame): void
   /** Sends frames that differ in a piece of their data. */
   sendRun(run: FrameRun): void
+}
+
+/** The wire of a front link: that of a live client, or that of a recorded one. */
+export interface FrontWire extends FrameWriter {
+  /** The client gives a command; `exchange` waits for the answer. */
+  command(command: Command, exchange: Exchange | undefined): void
   /** A failure that no turn owns is about to be encoded. `request`: the link found it in what the client wrote. */
   fault(found: Fault, direction: LossDirection): void
   /** An exchange has its end. */
