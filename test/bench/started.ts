@@ -41,7 +41,8 @@ function spawned(kind: keyof typeof AGENTS, width: number): Group {
         budget: 0.85,
         bound: 'least',
         limitedBy:
-          'the turn itself beside the start of the script. It was 0.38 when the gateway started its agents itself',
+          'the turn itself beside the start of the script. It was 0.38 when the gateway started its agents itself, and 0.78 ' +
+          'when each turn waited for a start',
       },
     ],
     async round(bench) {
@@ -118,8 +119,8 @@ const oneShot: Group = {
       budget: 1.25,
       bound: 'most',
       limitedBy:
-        'loading node:net and the streams under it (6 ms) and the shell that finds Node.js (2 ms). It cost 80 ms over ' +
-        '`node -e 0` before it was one file without a library',
+        'loading node:net and the streams under it (3 ms), the shell that finds Node.js (2 ms), and the connection. It cost ' +
+        '80 ms over `node -e 0` before it was one file without a library, and 9 more under an option of V8',
     },
     {
       name: 'one-shot-alone',
@@ -131,7 +132,7 @@ const oneShot: Group = {
       bound: 'most',
       limitedBy:
         'what no run can leave out: our code (10 ms), the streams to the agent, the database, the turn. It was 3.9 ' +
-        'before the compiled configuration and the kept code of V8',
+        'before the compiled configuration and the kept code of V8, and 9 ms more under an option of V8',
     },
   ],
   async round(bench) {
