@@ -8,16 +8,30 @@ const AHEAD = 2
 const LONGEST = 4096
 /** So many commands are remembered. */
 const MAX_KNOWN = 100
-/** Names that a shell can export. Those that have a meaning in some shell, or may not be set there, are not among them. */
-const NAME = /^(?!(?:BASH.*|E?UID|PPID|SHELLOPTS|OPTIND|LINENO)$)[A-Za-z_]\w*$/
+/**
+ * Names that a shell can export. Those that have a meaning in some shell, or may not be set there, are not among them, nor
+ * is the variable of `BECOME`.
+ */
+const NAME = /^(?!(?:BASH.*|E?UID|PPID|SHELLOPTS|OPTIND|LINENO|word)$)[A-Za-z_]\w*$/
 
 /** The signals by which a shell ends that could not become the agent, which nothing else sends, with the reason. */
 const FAILURES: Readonly<Record<string, string>> = { SIGSTKFLT: 'ENOENT', SIGPWR: 'EACCES' }
 
-/** By number, because not every shell knows their names. `$?` is 126 for a file that may not be executed. */
-const FAILED = `trap '[ $? = 126 ] && kill -30 $$; kill -16 $$' EXIT; `
+/**
+ * Becomes the program that its fourth pipe names: the folder; the environment, and an empty line; the command and its
+ * arguments, each behind a `-`, and an empty line. What is read is data: no shell ever interprets it. When it cannot become
+ * the program it ends by a signal, by number, because not every shell knows the names. `$?` is 126 for a file that may not
+ * be executed.
+ */
+const BECOME = `IFS= read -r word <&3 || exit 0
+trap '[ $? = 126 ] && kill -30 $$; kill -16 $$' EXIT
+cd -- "$word" || exit
+unset PWD OLDPWD
+while IFS= read -r word <&3 && [ "$word" ]; do export "$word"; done
+while IFS= read -r word <&3 && [ "$word" ]; do set -- "$@" "\${word#-}"; done
+exec "$@" 3<&-`
 
-/** A shell that waits for the script that makes it an agent. */
+/** A shell that waits for the words that make it an agent. */
 export interface ReadyShell {
   id: number
   pid: number
@@ -64,12 +78,12 @@ export class ReadyShells {
   /** Makes a shell the agent. Undefined when none is ready, or it cannot be started so. */
   take(agent: AgentStart): ReadyShell | undefined {
     if (this.#ready.length === 0 || !this.#known.has(keyOf(agent))) return undefined
-    const script = scriptOf(agent)
-    if (script === undefined) return undefined
+    const words = wordsOf(agent)
+    if (words === undefined) return undefined
     const shell = this.#ready.shift()!
-    const [stdin, stdout, stderr, ...scripts] = shell.pipes
-    for (const { write } of scripts) writeSync(write, script)
-    closePipes(scripts)
+    const [stdin, stdout, stderr, ...more] = shell.pipes
+    for (const { write } of more) writeSync(write, words)
+    closePipes(more)
     return { ...shell, pipes: [stdin, stdout, stderr] }
   }
 
@@ -97,7 +111,7 @@ export class ReadyShells {
     return true
   }
 
-  /** Ends those that wait: they end with their scripts. */
+  /** Ends those that wait: they end with their fourth pipes. */
   close(): void {
     this.#closed = true
     for (const pipes of [...this.#starting.values(), ...this.#ready.map((shell) => shell.pipes)]) closePipes(pipes)
@@ -116,7 +130,7 @@ export class ReadyShells {
       return
     }
     const ends = pipes.map(({ read, write }, at) => (at === 1 || at === 2 ? write : read))
-    const id = this.#order({ command: '/bin/sh', args: ['/dev/fd/3', 'turnpike-shell'], cwd: '/', env: {} }, ends)
+    const id = this.#order({ command: '/bin/sh', args: ['-c', BECOME, 'turnpike-shell'], cwd: '/', env: {} }, ends)
     this.#starting.set(id, pipes)
   }
 }
@@ -131,19 +145,12 @@ function keyOf({ command, cwd, env }: AgentStart): string {
   return [command, cwd, env['PATH']].join('\0')
 }
 
-/** The script by which a shell becomes the agent. Undefined when a shell cannot. */
-function scriptOf({ command, args, cwd, env }: AgentStart): string | undefined {
-  let exports = ''
-  for (const [name, value] of Object.entries(env)) {
-    if (!NAME.test(name)) return undefined
-    exports += ` && export ${name}=${quote(value)}`
-  }
-  if (command.startsWith('-')) return undefined
-  const words = [command, ...args].map(quote).join(' ')
-  const script = `${FAILED}cd ${quote(cwd)} && unset PWD OLDPWD${exports} && exec ${words} 3<&-\n`
-  return script.includes('\0') || Buffer.byteLength(script) > LONGEST ? undefined : script
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
+/** The lines of an agent that `BECOME` reads. Undefined when a shell cannot become it. */
+function wordsOf({ command, args, cwd, env }: AgentStart): string | undefined {
+  if (command.startsWith('-') || !Object.keys(env).every((name) => NAME.test(name))) return undefined
+  const exported = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const words = [cwd, ...exported, '', ...[command, ...args].map((word) => `-${word}`), '']
+  const text = `${words.join('\n')}\n`
+  const isLines = words.every((word) => !/[\n\0]/.test(word))
+  return isLines && Buffer.byteLength(text) <= LONGEST ? text : undefined
 }

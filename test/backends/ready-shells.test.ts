@@ -72,10 +72,11 @@ function facts(text: string): string[] {
 
 describe('an agent that a ready shell becomes', () => {
   test('finds everything as one that was started by an order does', async () => {
-    const env = { QUOTED: `it's "$HOME" \\ \`id\``, LINES: 'one\ntwo\n', EMPTY: '', PWD: '/elsewhere', CDPATH: '/' }
-    const [first, second, shells] = await twice(backendOf({ env }), call([`a 'b' $c`, '', '-n', 'ä\n*']))
+    const env = { QUOTED: `it's "$HOME" \\ \`id\``, EMPTY: '', PWD: '/elsewhere', CDPATH: '/', IFS: 'e' }
+    const args = [`a 'b' $c`, '', '-n', ' ä\t* ', '$(id);`id`', 'a\\', '\\', '-']
+    const [first, second, shells] = await twice(backendOf({ env }), call(args))
     expect(facts(second.text())).toStrictEqual(facts(first.text()))
-    expect(second.text()).toContain("<a 'b' $c>\n<>\n<-n>\n<ä\n*>\n")
+    expect(second.text()).toContain(args.map((arg) => `<${arg}>\n`).join(''))
     expect(await second.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
     expect(second.said).toStrictEqual(['started', 'data', 'end'])
     expect(numbers(first.text())[0]).not.toBe(shells[0])
@@ -98,6 +99,8 @@ describe('a shell does not become', () => {
     for (const [name, value] of [
       ['a-b', 'x'],
       ['PPID', '1'],
+      ['word', 'x'],
+      ['LINES', 'one\ntwo\n'],
       ['LARGE', 'x'.repeat(5000)],
     ] as const) {
       const [first, second, shells] = await twice(backendOf({ env: { [name]: value } }), call())

@@ -98,7 +98,7 @@ describe('a starter that does not answer', () => {
     expect(await call.ended).toStrictEqual({ why: 'cancelled' })
     process.kill(pid, 'SIGCONT')
     // The shells that wait for the next agent stay.
-    const others = `ps -o pid=,args= --ppid $PPID | awk '$4 != "turnpike-shell" { print $1 }'`
+    const others = `ps -o pid=,args= --ppid $PPID | awk '!/turnpike-shell/ { print $1 }'`
     const next = open(backend, run('sh', '-c', others))
     await next.ended
     await gone(...numbers(next.text()))
