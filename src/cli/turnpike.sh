@@ -26,7 +26,7 @@ for own in "$root"/.node/node_modules/node-*/bin/node; do
 done
 # The size of V8's young generation in MB, and how much the old one grows before it is collected: by default Node.js lets
 # both grow to several times as much and keeps the memory.
-garbage='--max-semi-space-size=8 --heap-growing-percent=50'
+garbage='--max-semi-space-size=16 --heap-growing-percent=50'
 # The C library gives memory that V8's compiler has used back to the system, and has one heap for all threads.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
