@@ -57,6 +57,12 @@ describe.skipIf(POSTGRES_BIN === undefined)('the lease of a process that serves 
     await store.commit()
   }
 
+  /** The session is not in memory any more. One whose agent still ends would stay. */
+  async function forgotten(): Promise<void> {
+    await renewal()
+    engine.reload(settings())
+  }
+
   test('ends between two turns, and the session goes on under the next one', async () => {
     expect(await ask('first')).toContain('"outcome":"completed"')
     const dropped = vi.spyOn(store, 'dropLease')
@@ -67,9 +73,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('the lease of a process that serves 
 
   test('lasts from the moment in which a session is taken for a turn', async () => {
     expect(await ask('first')).toContain('"outcome":"completed"')
-    // The session is not in memory any more.
-    engine.reload(settings())
-    await renewal()
+    await forgotten()
     const dropped = vi.spyOn(store, 'dropLease')
     const { heardBy } = store
     vi.spyOn(store, 'heardBy').mockImplementation(async (id) => {
@@ -84,7 +88,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('the lease of a process that serves 
 
   test('ends when the request for a turn was refused', async () => {
     expect(await ask('first')).toContain('"outcome":"completed"')
-    engine.reload(settings())
+    await forgotten()
     vi.spyOn(store, 'heardBy').mockRejectedValueOnce(new Error('torn'))
     expect(await ask('next')).toContain('"internal"')
     const dropped = vi.spyOn(store, 'dropLease')
