@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
+import { callIdOf } from '../../src/codec-kit/index.ts'
 import { asFront, framesOf } from '../../src/contract/index.ts'
 import { FrontHost } from '../../src/engine/client/front-host.ts'
 import type { Exchange } from '../../src/engine/client/index.ts'
@@ -9,6 +10,14 @@ import { encodeFrame, encodeRun } from '../../src/framing/index.ts'
 import { type EventOf, TextRun, type TurnEvent } from '../../src/model/index.ts'
 
 type TextDelta = EventOf<'text-delta'>
+
+/** The messages of a request with the result of a call of a parked turn. */
+const CALL = callIdOf('toolu_', { continuation: 't.token', at: 1 })
+const ANSWERED = [
+  { role: 'user', content: 'go' },
+  { role: 'assistant', content: [{ type: 'tool_use', id: CALL, name: 'look', input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: CALL, content: 'seen' }] },
+]
 
 /** The requests that streamed answers are asked for with. */
 const REQUESTS: readonly [protocol: string, dialect: string | undefined, body: object, headers?: object][] = [
@@ -27,6 +36,7 @@ const REQUESTS: readonly [protocol: string, dialect: string | undefined, body: o
   ['openai', undefined, { model: 'm', stream: true, messages: [{ role: 'user', content: 'go' }] }],
   ['openai', 'responses', { model: 'm', stream: true, input: 'go' }],
   ['anthropic', undefined, { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'go' }] }],
+  ['anthropic', undefined, { model: 'm', max_tokens: 9, stream: true, messages: ANSWERED }],
 ]
 
 async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[number]) {
@@ -90,7 +100,7 @@ async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[numb
 }
 
 const piece = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }), fc.constant(' plain'))
-const runs = fc.array(fc.tuple(fc.constantFrom('m', 'n'), fc.array(piece, { minLength: 2, maxLength: 5 })), {
+const runs = fc.array(fc.tuple(fc.constantFrom('m', 'n', 'sub'), fc.array(piece, { minLength: 2, maxLength: 5 })), {
   minLength: 1,
   maxLength: 5,
 })
@@ -107,15 +117,15 @@ describe.each(REQUESTS)('a client of %s %s', (...request) => {
   test('law: reads the same when pieces of text are written together', async () => {
     const open = await client(request)
     const begin = [acceptedTurn('t', 'new', 's', undefined), { type: 'turn-started', turn: 't' } as const]
-    const messages = ['m', 'n'].map(
-      (message) => ({ type: 'message-start', turn: 't', message, role: 'assistant' }) as const,
+    const messages = [{ message: 'm' }, { message: 'n' }, { message: 'sub', lane: 'l' }].map(
+      (about) => ({ type: 'message-start', turn: 't', role: 'assistant', ...about }) as const,
     )
     const end: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed', stop: 'end' }
     fc.assert(
-      fc.property(runs, fc.boolean(), (pieces, started) => {
+      fc.property(runs, fc.nat(2), (pieces, begun) => {
         const [alone, together] = [open(), open()]
         for (const it of [alone, together]) {
-          for (const event of started ? begin : begin.slice(0, 1)) it.one(event)
+          for (const event of begin.slice(0, begun)) it.one(event)
           for (const event of messages) it.one(event)
         }
         for (const [message, texts] of pieces) {
@@ -128,6 +138,14 @@ describe.each(REQUESTS)('a client of %s %s', (...request) => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  test('reads the same when nothing comes before the pieces', async () => {
+    const open = await client(request)
+    const [alone, together] = [open(), open()]
+    for (const text of ['a', 'b']) alone.one(delta('m', text))
+    together.run(runOf('m', ['a', 'b']))
+    expect(together.text()).toBe(alone.text())
   })
 })
 
