@@ -17,7 +17,7 @@ const PARTS = [
 ]
 
 /** Building and installing take their time on a busy machine. */
-const SLOW_MS = 240_000
+const SLOW_MS = 600_000
 
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
 

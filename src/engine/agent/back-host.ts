@@ -145,7 +145,7 @@ export class BackHost<O = unknown> {
     return new Observable<TurnEvent>((subscriber) => this.play(command, subscriber, texts))
   }
 
-  /** The same, for a reader that is told everything. */
+  /** Gives the events of `run` to a reader, without an Observable. */
   play(command: Command & TurnStart, reader: TurnReader, texts?: (run: TextRun) => void): void {
     const { turn: id } = command
     const missingEnd = (): Fault => this.missingEnd

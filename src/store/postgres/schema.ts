@@ -154,8 +154,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   },
   {
-    // Where the server has LZ4, which it has from version 14 on: its own compression took more than half of the time of a
-    // turn's beginning and end.
+    // Servers from version 14 on may have LZ4. PostgreSQL's own compression took more than half of the time of the beginning
+    // and the end of a turn.
     oldest: 1,
     script: `
   DO $$ BEGIN

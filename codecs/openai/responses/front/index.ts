@@ -116,7 +116,7 @@ class ResponsesFront implements FrontLink {
   }
 
   encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
-    // What an answer begins with depends on more than text.
+    // The beginning of an answer depends on more than its text.
     if (this.#writer?.begun && this.#continuation === undefined) this.#writer.texts(run, view)
     else for (const event of run.events) this.encode(event, exchange, view)
   }
