@@ -228,7 +228,7 @@ describe('a store that replicas share', () => {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const { it, open } = writing({ shared: true, begin: () => promise })
     const { page, ended, cuts } = open()
-    const begun = it.begin(page, 'key')
+    const begun = it.begin(page)
     expect(page.writing).toBeInstanceOf(Promise)
     const end = it.end(page, ended())
     await tick()
@@ -245,30 +245,8 @@ describe('a store that replicas share', () => {
   ] as const)('that lost a write before is given no end but a failure: %s', async (outcome, ends, expected) => {
     const { it, open } = writing({ shared: true, begin: () => Promise.reject(storeFailure('full')) })
     const { page, ended, cuts } = open()
-    void it.begin(page, 'key')
+    void it.begin(page)
     await it.end(page, ended(outcome))
     expect([asked.slice(1), cuts()]).toEqual([ends, expected])
-  })
-
-  test('is given the end at once when nothing but the beginning of a turn without a key was written', async () => {
-    const { it, open } = writing({ shared: true, begin: () => new Promise(() => {}) })
-    const { page, ended } = open()
-    void it.begin(page)
-    await it.end(page, ended())
-    expect(asked.slice(1)).toEqual([['end', 't', 'completed']])
-  })
-
-  test('is given the end after the events that were written', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const { it, open } = writing({ shared: true, append: () => promise })
-    const { page, ended } = open()
-    addEvent(page, { turn: 't', type: 'text-delta', message: 'm', text: 'a' })
-    it.write([page])
-    const end = it.end(page, ended())
-    await tick()
-    expect(asked.slice(1)).toEqual([['append', 't']])
-    resolve()
-    await end
-    expect(asked.slice(2)).toEqual([['end', 't', 'completed']])
   })
 })

@@ -37,10 +37,8 @@ async function starting(options: EntryOptions = {}) {
 }
 
 describe('a turn begins', () => {
-  test('in its line at once, and is recorded before it is accepted when its client relies on that', async () => {
-    const once = { key: 'k', duplicate: 'join', replay: 'success' } as const
-    const command = start({ request: 'r', once })
-    const { starter, entry, place, host, session, turns, close } = await starting({ command })
+  test('in its line at once, and is recorded before it is accepted', async () => {
+    const { starter, entry, place, host, session, turns, close } = await starting({ command: start({ request: 'r' }) })
     const { promise: recorded, resolve } = Promise.withResolvers<void>()
     const begin = store.beginTurn.bind(store)
     store.beginTurn = async (record) => {
@@ -55,22 +53,6 @@ describe('a turn begins', () => {
     expect(session.occupied).toBe(true)
     await close()
     expect(await store.readTurn('t')).toMatchObject({ agent: 'plain', front: 'plain', outcome: 'completed' })
-  })
-
-  test('at once where nothing is promised, while it is recorded', async () => {
-    const { starter, entry, place, host, session, close } = await starting()
-    const { promise: recorded, resolve } = Promise.withResolvers<void>()
-    const begin = store.beginTurn.bind(store)
-    store.beginTurn = async (record) => {
-      await recorded
-      return begin(record)
-    }
-    const begun = starter.begin(entry, place)
-    expect([session.occupied, host.types]).toEqual([true, ['turn-accepted']])
-    resolve()
-    await begun
-    await close()
-    expect(await store.readTurn('t')).toMatchObject({ outcome: 'completed' })
   })
 
   test('and never runs when it was cancelled before', async () => {

@@ -169,7 +169,6 @@ log: { level: warn, pretty: false }
     const other = await replica()
     const held = orNone(ask(cutOff, 's', 'held'))
     await until(() => begun() === 1)
-    await until(async () => (await ends()).length === 1)
     way.cut()
     await until(async () => (await ready(cutOff)) === 503)
     expect(await ends()).toEqual(['null null 0 false'])

@@ -31,7 +31,7 @@ export class TurnStarter {
 
   /** Begins the turn that a request asks for, at its place. */
   async begin(entry: Entry, { agents, session }: Place): Promise<void> {
-    const { turns, watches } = this.#peers
+    const { turns, watches, watch } = this.#peers
     const { command, route, exchange } = entry
     const turn: Turn = newTurn(
       { command, route, agents, session, exchange, scope: this.#clock(entry, agents[0]!, () => watches.changed(turn)) },
@@ -42,19 +42,11 @@ export class TurnStarter {
     turns.add(turn)
     session.enqueue(turn)
     watches.changed(turn)
-    const promised = needsRecord(command, exchange)
-    const recorded = this.#record(turn, entry, promised)
-    // Otherwise its client sees nothing before the record is there, and may send the request again.
-    if (promised) await recorded
-    if (!turn.ended) this.#accept(turn, entry, session)
-    await recorded
-  }
-
-  #accept(turn: Turn, { agent, exchange }: Entry, session: Place['session']): void {
-    const isKept = this.#peers.watch.keeps(turn)
+    await this.#record(turn, entry)
+    if (turn.ended) return
     turn.accept()
-    if (turn.agent !== agent) turn.tellFallback(agent.name)
-    if (!isKept) tellUnrecorded(turn)
+    if (turn.agent !== entry.agent) turn.tellFallback(entry.agent.name)
+    if (!watch.keeps(turn)) tellUnrecorded(turn)
     if (!exchange.settleCancel()) session.ready(turn)
   }
 
@@ -74,10 +66,11 @@ export class TurnStarter {
   }
 
   /** Resolves when the turn is recorded, or known not to be. */
-  async #record(turn: Turn, entry: Entry, promised: boolean): Promise<void> {
+  async #record(turn: Turn, entry: Entry): Promise<void> {
     const { client, command, exchange, told } = entry
     const { recorder, watch } = this.#peers
     const { access, front } = client.options
+    const promised = needsRecord(command, exchange)
     watch.began(turn, promised)
     const shown = exchange.answer.form !== 'whole'
     await recorder.begin(turn, {

@@ -25,7 +25,6 @@ export class PageWriter {
   /** Records the beginning of a turn, with the `claim` of its key. Gives true, now or later, when it was written. */
   begin(page: TurnPage, claim?: string): Awaitable<boolean> {
     page.begun = true
-    page.inOrder ||= claim !== undefined
     const lease = this.#lease.hold()
     if (!(lease instanceof Promise)) return this.#write(page, () => this.#beginUnder(page, lease, claim))
     this.#writes.hold(lease)
@@ -40,7 +39,6 @@ export class PageWriter {
       if (!this.#watch.keeps(page.turn)) continue
       if (!page.begun) void this.begin(page)
       if (!block) continue
-      page.inOrder = true
       // Each turn's by themselves, which is one message all the same: one that is refused concerns no other turn.
       if (isShared(this.#store)) void this.#write(page, () => this.#store.appendEvents([block]))
       else blocks.push(block)
@@ -49,8 +47,8 @@ export class PageWriter {
   }
 
   /** Writes the end of a turn, once what is written of it is there: a record that lacks some of it has no such end. */
-  end({ turn, writing, inOrder }: TurnPage, ended: ReturnType<typeof endOf>): Awaitable<void> {
-    if (!(writing && inOrder)) return this.#end(turn, ended)
+  end({ turn, writing }: TurnPage, ended: ReturnType<typeof endOf>): Awaitable<void> {
+    if (!writing) return this.#end(turn, ended)
     return writing.then((so) => (so || ended[0].outcome === 'failed' ? this.#end(turn, ended) : turn.audience.cut()))
   }
 

@@ -36,11 +36,6 @@ export interface TurnPage {
   begun: boolean
   /** The writes of it that are not done; false when one has failed. */
   writing: Promise<boolean> | undefined
-  /**
-   * Its end must not be without what was written before. An end that has all events is refused where its beginning is,
-   * unless that has the claim of a key.
-   */
-  inOrder: boolean
   /** Its place among the pages that have something to write; -1 when it is not among them. */
   place: number
   /** The time since which it has something to write, as `elapsed` counts. */
@@ -62,7 +57,6 @@ export function newPage(turn: Turn, record: TurnRecord, told?: Told): TurnPage {
     lines,
     begun: false,
     writing: undefined,
-    inOrder: false,
     place: -1,
     waitsSince: 0,
     held: 0,
