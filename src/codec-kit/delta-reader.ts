@@ -1,3 +1,4 @@
+import type { WireText } from '../contract/index.ts'
 import { type JsonText, type Loss, quote } from '../model/index.ts'
 import { DeltaShape } from './delta-shape.ts'
 
@@ -34,12 +35,12 @@ const PROBE = 'probe'
  * from a delta that was parsed, and used if `read` makes the same delta of it with another text. Messages of this shape
  * are recognized by comparing strings, in a tenth of the time of parsing and checking them. All others are parsed.
  */
-export class DeltaReader<M> {
-  readonly #wire: DeltaWire<M>
-  #known: { shape: DeltaShape; delta: PlainDelta } | undefined
+export class DeltaReader<M, D extends PlainDelta = PlainDelta> {
+  readonly #wire: DeltaWire<M, D>
+  #known: { shape: DeltaShape; delta: D } | undefined
   #tries = 0
 
-  constructor(wire: DeltaWire<M>) {
+  constructor(wire: DeltaWire<M, D>) {
     this.#wire = wire
   }
 
@@ -53,7 +54,17 @@ export class DeltaReader<M> {
     return read
   }
 
-  #learn(message: JsonText, delta: PlainDelta): void {
+  /** The delta whose shape is known. */
+  get known(): D | undefined {
+    return this.#known?.delta
+  }
+
+  /** The texts of deltas like that one in a row on a wire, whose place moves to their end. */
+  textsIn(wire: WireText): string[] {
+    return this.#known?.shape.textsIn(wire) ?? []
+  }
+
+  #learn(message: JsonText, delta: D): void {
     this.#known = undefined
     this.#tries += 1
     // An answer with a single delta has no use for a shape.

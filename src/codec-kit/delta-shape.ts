@@ -1,4 +1,5 @@
-import { isPlain, type JsonText, stringEnd, unescaped } from '../model/index.ts'
+import type { WireText } from '../contract/index.ts'
+import { hasLineEnd, isPlain, type JsonText, stringEnd, unescaped } from '../model/index.ts'
 
 const QUOTE = 34
 const SPACE = 32
@@ -19,6 +20,10 @@ export class DeltaShape {
   readonly #before: number
   /** The text after that, where nothing in it changes. */
   readonly #tail: string | undefined
+  /** None of it has a line end, which a wire may write in another way. */
+  readonly #isOneLine: boolean
+  /** The text between those values on the wire that was read last. */
+  #wire: { before: string; after: string; fixed: readonly string[] } | undefined
 
   /** `before` ends with the quote that begins the text, `after` begins with the one that ends it. */
   constructor(before: string, after: string, changing: RegExp | undefined) {
@@ -28,6 +33,7 @@ export class DeltaShape {
     const rest = pieces(after.replace(/ *\}$/, ''))
     this.#fixed = [...first, ...rest]
     if (rest.length === 1) this.#tail = `${rest[0]}}`
+    this.#isOneLine = !hasLineEnd(this.#fixed.join(''))
   }
 
   /** The text of a delta of this shape; undefined for a message of another one, and for an empty text. */
@@ -50,6 +56,65 @@ export class DeltaShape {
       text = message.slice(end, at)
     }
     return text !== '' && endsWith(message, at, fixed[last]!) ? unescaped(text) : undefined
+  }
+
+  /** The texts of the deltas of this shape that stand in a row on a wire. Moves its place to their end. */
+  textsIn(wire: WireText): string[] {
+    if (!this.#isOneLine) return []
+    const fixed = this.#fixedIn(wire)
+    if (wire.text.slice(wire.at, wire.at + fixed[0]!.length) !== fixed[0]) return []
+    return (this.#tail !== undefined && split(wire, fixed[0], fixed[1]!)) || this.#scan(wire, fixed)
+  }
+
+  /** The same, delta by delta; `most` of them. */
+  #scan(wire: WireText, fixed: readonly string[], most = Number.POSITIVE_INFINITY): string[] {
+    const start = wire.at
+    const texts: string[] = []
+    while (texts.length < most) {
+      const text = this.#next(wire, fixed)
+      if (text === '') break
+      texts.push(text)
+    }
+    if (isPlain(texts.join(''))) return texts
+    for (const [at, raw] of texts.entries()) {
+      const text = unescaped(raw)
+      if (text === undefined) {
+        wire.at = start
+        return this.#scan(wire, fixed, at)
+      }
+      texts[at] = text
+    }
+    return texts
+  }
+
+  /** The text of the next delta as it stands in its string, which may be none. Moves the place behind it; '' for no delta. */
+  #next(wire: WireText, fixed: readonly string[]): string {
+    const { text } = wire
+    const last = fixed.length - 1
+    let at = wire.at
+    let piece = ''
+    for (let index = 0; index <= last; index += 1) {
+      const end = at + fixed[index]!.length
+      if (text.slice(at, end) !== fixed[index]) return ''
+      if (index === last) at = end
+      else if (index !== this.#before) at = valueEnd(text, end)
+      else {
+        at = stringEnd(text, end - 1) - 1
+        piece = text.slice(end, at)
+      }
+    }
+    if (piece !== '') wire.at = at
+    return piece
+  }
+
+  /** The text between those values and the text, on a wire. */
+  #fixedIn({ before, after }: WireText): readonly string[] {
+    if (this.#wire?.before === before && this.#wire.after === after) return this.#wire.fixed
+    const fixed = [...this.#fixed]
+    fixed[0] = `${before}${fixed[0]}`
+    fixed[fixed.length - 1] += `}${after}`
+    this.#wire = { before, after, fixed }
+    return fixed
   }
 
   /** The text from here on if it is plain and the message ends as this shape does: nearly always. */
@@ -87,4 +152,20 @@ function endsWith(message: JsonText, start: number, text: string): boolean {
   if (message.slice(start, at) !== text) return false
   while (message.charCodeAt(at) === SPACE) at += 1
   return at === message.length - 1 && message.endsWith('}')
+}
+
+/**
+ * The texts between `head` and `tail` that stand in a row on a wire, of which the first begins here. Undefined when one is
+ * empty or needs escapes, or when others stand between.
+ */
+function split(wire: WireText, head: string, tail: string): string[] | undefined {
+  const texts = wire.text.slice(wire.at + head.length).split(`${tail}${head}`)
+  const last = texts.pop()!
+  const end = last.indexOf(tail)
+  // The last one may not be complete.
+  if (end >= 0) texts.push(last.slice(0, end))
+  const all = texts.join('')
+  if (!isPlain(all) || texts.includes('')) return undefined
+  wire.at += texts.length * (head.length + tail.length) + all.length
+  return texts
 }

@@ -17,7 +17,7 @@ export { type ControlAsk, ControlAsks, type ControlVerdict } from './control-ask
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
 export { countMembers, growthOf, isUncounted, readCounts } from './counts.ts'
 export { DeltaReader, type DeltaWire, type PlainDelta } from './delta-reader.ts'
-export { valuesOf } from './delta-shape.ts'
+export { DeltaShape, valuesOf } from './delta-shape.ts'
 export { errorTable, NOT_REPEATED, UNRETRIED } from './error-table.ts'
 export { type EventTable, unwritten, writeEvent } from './event-table.ts'
 export { type Extensions, extensions, keysOf, unknownMembers } from './extensions.ts'

@@ -1,4 +1,11 @@
-import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../contract/index.ts'
+import {
+  type BackPorts,
+  type CallEnd,
+  type CallHead,
+  type Frame,
+  faultOfEnd,
+  type WireText,
+} from '../contract/index.ts'
 import {
   addUsage,
   type Command,
@@ -10,6 +17,7 @@ import {
   type Loss,
   type Part,
   type Stop,
+  type TextRun,
   type TurnEnd,
   type TurnSettings,
   type TurnStart,
@@ -45,6 +53,8 @@ export interface ModelAnswer {
   take(data: string): Fault | undefined
   /** Emits what was taken last. */
   say(): void
+  /** Reads events that are pieces of its text, and emits nothing. */
+  texts(wire: WireText): TextRun | undefined
   /** It is complete: its messages end, and its calls have all of their arguments. */
   end(): void
   /** Writes it as a part of the conversation that the next request has. */
@@ -173,6 +183,11 @@ export class ModelTurn {
     }
     answer.say()
     if (answer.over) this.#complete(answer)
+  }
+
+  /** Takes server-sent events that are pieces of text. */
+  texts(wire: WireText): TextRun | undefined {
+    return this.#answerTo(wire.call)?.texts(wire)
   }
 
   /** A call has ended: its answer is over, or was cut. */

@@ -1,5 +1,5 @@
-import type { BackLink, CallEnd, CallHead, Frame } from '../contract/index.ts'
-import type { Command, CommandOf, TurnStart } from '../model/index.ts'
+import type { BackLink, CallEnd, CallHead, Frame, WireText } from '../contract/index.ts'
+import type { Command, CommandOf, TextRun, TurnStart } from '../model/index.ts'
 
 /** One turn, with the calls of it and their answers. */
 export interface CallTurn {
@@ -13,6 +13,8 @@ export interface CallTurn {
   /** Absent when its calls have none. */
   head?(head: CallHead): void
   frame(frame: Frame): void
+  /** Absent when its pieces of text are only read one by one. */
+  texts?(wire: WireText): TextRun | undefined
   callEnd(end: CallEnd): void
 }
 
@@ -42,6 +44,10 @@ export class TurnBack implements BackLink {
 
   decode(frame: Frame): void {
     this.#turn?.frame(frame)
+  }
+
+  decodeTexts(wire: WireText): TextRun | undefined {
+    return this.#turn?.texts?.(wire)
   }
 
   decodeEnd(end: CallEnd): void {

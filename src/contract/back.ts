@@ -1,6 +1,6 @@
-import { type AgentEvent, type Command, type Fault, fault, type Id, type Loss } from '../model/index.ts'
+import { type AgentEvent, type Command, type Fault, fault, type Id, type Loss, type TextRun } from '../model/index.ts'
 import type { Carrier } from './carrier.ts'
-import type { Frame, Framing } from './frame.ts'
+import type { Frame, Framing, WireText } from './frame.ts'
 
 /**
  * One process or HTTP call inside a back link. `call` names it; absent is fine while a link has one call at a time. For
@@ -107,6 +107,11 @@ export interface BackLink {
   encode(command: Command): void
   decodeHead?(head: CallHead): void
   decode(frame: Frame): void
+  /**
+   * Reads frames in a row that are pieces of text of one message, one each, and moves the place of the wire to their end.
+   * Returns the pieces, which are not emitted; undefined when there are none. They are read with less work than by `decode`.
+   */
+  decodeTexts?(wire: WireText): TextRun | undefined
   /** A call ended. A turn that is still open must be ended here (`faultOfEnd` gives the fault). */
   decodeEnd(end: CallEnd): void
 }

@@ -5,6 +5,18 @@
 export type Frame = string | { data: string; event?: string; id?: string; call?: string; comment?: true }
 
 /**
+ * Text of a wire where a frame begins `at`, after a frame that stood between `before` and `after`. Who reads further frames
+ * that do moves `at` to their end. `call` is that of the frames.
+ */
+export interface WireText {
+  readonly text: string
+  at: number
+  readonly before: string
+  readonly after: string
+  call?: string | undefined
+}
+
+/**
  * Frames that differ in a piece of their data: each is what stands `before` it, the piece, and what stands `after` it.
  * None of them has a line end. `id` is that of the first, and counts up.
  */

@@ -1,9 +1,11 @@
-import type { Frame } from '../contract/index.ts'
+import type { Frame, WireText } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 
 /** Receives the frames of a decoder, in order. Its methods never throw. */
 export interface FrameSink {
   frame(frame: Frame): void
+  /** May read frames like the last one from the text that they stand in. */
+  texts?(wire: WireText): void
   /** The one fault of a decoder: the boundary of the frames is lost and nothing follows. */
   fault(fault: Fault): void
 }

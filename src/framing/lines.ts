@@ -1,3 +1,4 @@
+import type { WireText } from '../contract/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
 
@@ -36,7 +37,7 @@ export class LineDecoder implements FrameDecoder {
     for (let lf = text.indexOf('\n', from); lf >= 0; lf = text.indexOf('\n', from)) {
       this.#line(text.slice(from, lf))
       if (this.#done) return
-      from = lf + 1
+      from = this.#texts(text, lf + 1)
     }
     this.#pending.add(text.slice(from))
     // A CR at the very end may belong to the line's end, so it does not count yet.
@@ -48,6 +49,14 @@ export class LineDecoder implements FrameDecoder {
     if (this.#done) return
     if (this.#pending.length > 0) this.#line('')
     this.#done = true
+  }
+
+  /** Has the sink read lines like the last one. Returns where they end. A line in a text within the limit is within it. */
+  #texts(text: string, at: number): number {
+    if (!this.#sink.texts || text.length > this.#limit) return at
+    const wire: WireText = { text, at, before: '', after: '\n', call: undefined }
+    this.#sink.texts(wire)
+    return wire.at
   }
 
   /** Completes the pending line with its last piece. */

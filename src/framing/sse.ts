@@ -1,4 +1,4 @@
-import type { Frame, FrameRun } from '../contract/index.ts'
+import type { Frame, FrameRun, WireText } from '../contract/index.ts'
 import { hasLineEnd } from '../model/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
@@ -27,6 +27,8 @@ class SseDecoder implements FrameDecoder {
   #data: string | undefined
   #event = ''
   #id: string | undefined
+  /** The text before the data of the frame that was given last; undefined when no frame has just been given. */
+  #before: string | undefined
 
   constructor(limit: number, sink: FrameSink) {
     this.#limit = limit
@@ -45,6 +47,7 @@ class SseDecoder implements FrameDecoder {
       if (this.#done) return
       from = end === cr && lf === end + 1 ? end + 2 : end + 1
       if (end === cr && from === text.length && lf !== end + 1) this.#afterCr = true
+      if (this.#before !== undefined) from = this.#texts(text, from, this.#before)
       if (cr >= 0 && cr < from) cr = text.indexOf('\r', from)
       if (lf >= 0 && lf < from) lf = text.indexOf('\n', from)
     }
@@ -55,6 +58,15 @@ class SseDecoder implements FrameDecoder {
   end(): void {
     this.#done = true
     this.#release()
+  }
+
+  /** Has the sink read frames like the last one. Returns where they end. A frame in a text within the limit is within it. */
+  #texts(text: string, at: number, before: string): number {
+    this.#before = undefined
+    if (text.length > this.#limit) return at
+    const wire: WireText = { text, at, before, after: '\n\n', call: undefined }
+    this.#sink.texts!(wire)
+    return wire.at
   }
 
   /** The number of units at the start of a chunk that are not part of a line. */
@@ -92,7 +104,11 @@ class SseDecoder implements FrameDecoder {
   }
 
   #dispatch(): void {
-    if (this.#data !== undefined) this.#sink.frame(frameOf(this.#data, this.#event, this.#id))
+    const event = this.#event
+    if (this.#data !== undefined) {
+      this.#sink.frame(frameOf(this.#data, event, this.#id))
+      if (this.#sink.texts) this.#before = event === '' ? 'data: ' : `${eventLine(event)}data: `
+    }
     this.#release()
   }
 

@@ -19,6 +19,11 @@ export class TextRun {
     this.texts = texts
   }
 
+  /** Pieces of the text of a message; there is one at least. */
+  static from(turn: Id, message: Id, texts: string[]): TextRun {
+    return new TextRun({ turn, type: 'text-delta', message, text: texts[0]! }, texts)
+  }
+
   get turn(): Id {
     return this.#first.turn
   }
@@ -56,6 +61,18 @@ export class TextRun {
   /** The events that it consists of. */
   get events(): TextDelta[] {
     return this.texts.map((text) => ({ ...this.#first, text }))
+  }
+
+  /** Adds the next piece. */
+  add(text: string): void {
+    this.texts.push(text)
+    this.#text = undefined
+    this.#inner = undefined
+  }
+
+  /** This and what follows it. */
+  with({ texts }: TextRun): TextRun {
+    return new TextRun(this.#first, this.texts.concat(texts))
   }
 
   /** The same for a message that has another id here. */

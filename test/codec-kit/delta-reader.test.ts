@@ -171,3 +171,60 @@ test('whatever is read by its shape is what the full way reads', () => {
     }),
   )
 })
+
+describe('deltas in a row', () => {
+  /** Reads what follows two deltas on a wire: the texts, and the rest. */
+  function row(learnt: string, text: string, after = '\n'): [texts: string[], rest: string] {
+    const reader = new DeltaReader(WIRE)
+    for (const _ of [1, 2]) reader.read(learnt, () => {})
+    const wire = { text, at: 0, before: '> ', after }
+    const texts = reader.textsIn(wire)
+    expect(reader.textsIn({ ...wire, before: '' }).length).toBeLessThanOrEqual(texts.length)
+    return [texts, text.slice(wire.at)]
+  }
+  const lines = (...messages: string[]): string => messages.map((line) => `> ${line}\n`).join('')
+  const one = (text: string): string => message(text)
+
+  test('are read up to another message', () => {
+    const other = lines('{}', one('c'))
+    expect(row(one('x'), `${lines(one('a'), one('b'))}${other}`)).toEqual([['a', 'b'], other])
+    expect(row(one('x'), other)).toEqual([[], other])
+    expect(row(one('x'), '')).toEqual([[], ''])
+  })
+
+  test('may have values that change, before and after the text', () => {
+    const numbered = (seq: number, text: string) => JSON.stringify({ seq, delta: { text }, pad: 'x'.repeat(seq) })
+    expect(row(numbered(1, 'x'), lines(numbered(9, 'a'), numbered(10, 'b')))).toEqual([['a', 'b'], ''])
+    const none = lines('{"seq":x,"delta":{"text":"a"},"pad":"x"}')
+    expect(row(numbered(1, 'x'), none)).toEqual([[], none])
+  })
+
+  test('may have escapes, up to one that is none', () => {
+    const texts = ['a"b', '\\', '\n\u2028', 'ü\ud800']
+    expect(row(one('x'), lines(...texts.map(one)))).toEqual([texts, ''])
+    const rest = lines(one('c').replace('c', '\\x'), one('d'))
+    expect(row(one('x'), `${lines(one('a"'), one('b'))}${rest}`)).toEqual([['a"', 'b'], rest])
+    expect(row(one('x'), rest)).toEqual([[], rest])
+  })
+
+  test('end before an empty text, a line end in one, and one that is not complete', () => {
+    for (const end of [one(''), one('b').replace('b', 'b\nb'), one('b').slice(0, -3), one('b').slice(0, -1)]) {
+      const rest = `> ${end}\n`
+      expect(row(one('x'), `${lines(one('a'))}${rest}`)).toEqual([['a'], rest])
+    }
+  })
+
+  test('are none before a shape is known, and where its text has line ends', () => {
+    const wire = { text: lines(one('a')), at: 0, before: '> ', after: '\n' }
+    const reader = new DeltaReader(WIRE)
+    expect([reader.textsIn(wire), reader.known]).toEqual([[], undefined])
+    const spread = (text: string): string => `{"delta":\n{"text":"${text}"}}`
+    expect(row(spread('x'), lines(spread('a')))).toEqual([[], lines(spread('a'))])
+  })
+
+  test('say which delta they are like', () => {
+    const reader = new DeltaReader(WIRE)
+    for (const _ of [1, 2]) reader.read(one('x'), () => {})
+    expect(reader.known).toEqual({ kind: 'text', text: 'x' })
+  })
+})

@@ -7,7 +7,7 @@ import {
   type ModelCall,
   ModelTurn,
 } from '../../src/codec-kit/index.ts'
-import type { Call } from '../../src/contract/index.ts'
+import type { Call, WireText } from '../../src/contract/index.ts'
 import {
   type AgentEvent,
   type Command,
@@ -16,6 +16,7 @@ import {
   type Loss,
   type Message,
   type Part,
+  TextRun,
   type TurnStart,
 } from '../../src/model/index.ts'
 
@@ -48,6 +49,12 @@ class PlainAnswer implements ModelAnswer {
   }
 
   say(): void {}
+
+  texts(wire: WireText): TextRun {
+    wire.at = wire.text.length
+    return new TextRun({ type: 'text-delta', turn: 't1', message: 'm', text: wire.text })
+  }
+
   end(): void {}
 
   write(): string[] {
@@ -136,6 +143,15 @@ describe('a turn of a model', () => {
     expect(bodies().at(-1)).toBe('hi|answer of 3 calls|a ok, b error, c error')
     say({ stop: 'end', input: 4 })
     expect(events.at(-2)).toMatchObject({ type: 'usage', scope: 'turn', usage: { input: 7 } })
+  })
+
+  test('gives pieces of text of the answer that it reads', () => {
+    const { turn, say } = open()
+    const wire = (call?: string): WireText => ({ text: 'hi', at: 0, before: '', after: '', call })
+    say({ more: true })
+    expect(['2', '1', undefined].map((call) => turn.texts(wire(call))?.texts)).toEqual([undefined, ['hi'], ['hi']])
+    say({ stop: 'end' })
+    expect(turn.texts(wire())).toBeUndefined()
   })
 
   test('has read an answer once it is over, however its connection ends', () => {

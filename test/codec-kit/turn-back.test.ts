@@ -22,6 +22,8 @@ const reply: Command = {
   reply: { kind: 'approval', option: 'allow' },
 }
 
+const WIRE = { text: 'lines', at: 0, before: '', after: '\n' }
+
 /** A link whose turns note what reaches them. */
 function link(has: 'all' | 'least' = 'all'): { back: TurnBack; log: string[] } {
   const log: string[] = []
@@ -34,6 +36,7 @@ function link(has: 'all' | 'least' = 'all'): { back: TurnBack; log: string[] } {
         reply: ({ ask }) => void log.push(`reply ${turn} ${ask}`),
         steer: () => void log.push(`steer ${turn}`),
         head: ({ status }) => void log.push(`head ${turn} ${status}`),
+        texts: ({ text }) => void log.push(`texts ${turn} ${text}`),
       }),
       frame: (frame) => void log.push(`frame ${turn} ${String(frame)}`),
       callEnd: ({ why }) => void log.push(`end ${turn} ${why}`),
@@ -47,6 +50,7 @@ test('each turn has its own calls, and the newest one gets what comes', () => {
   for (const command of [start('a'), steer, reply, cancel]) back.encode(command)
   back.decodeHead({ status: 200, headers: {} })
   back.decode('line')
+  back.decodeTexts(WIRE)
   back.decodeEnd({ why: 'closed' })
   back.encode(start('b'))
   back.decode('more')
@@ -58,6 +62,7 @@ test('each turn has its own calls, and the newest one gets what comes', () => {
     'cancel a',
     'head a 200',
     'frame a line',
+    'texts a lines',
     'end a closed',
     'open b',
     'begin b',
@@ -72,6 +77,7 @@ test('without a turn nothing happens, whatever comes', () => {
   }
   back.decodeHead({ status: 500, headers: {} })
   back.decode('line')
+  expect(back.decodeTexts(WIRE)).toBeUndefined()
   back.decodeEnd({ why: 'failed' })
   expect(log).toEqual([])
 })

@@ -3,12 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { codec as acp } from '../../codecs/acp/index.ts'
 import { codec as agentproc } from '../../codecs/agentproc/index.ts'
+import { codec as anthropic } from '../../codecs/anthropic/index.ts'
 import { codec as native } from '../../codecs/native/index.ts'
+import { codec as openai } from '../../codecs/openai/index.ts'
 import { codec as openharness } from '../../codecs/openharness/index.ts'
 import { codec as zene } from '../../codecs/zene/index.ts'
 import { codec as zot } from '../../codecs/zot/index.ts'
-import type { Frame } from '../../src/contract/index.ts'
+import type { AnyCodec, Frame, Framing } from '../../src/contract/index.ts'
 import { appendLine, newLines } from '../../src/engine/events/index.ts'
+import { encodeFrame, frameDecoder } from '../../src/framing/index.ts'
 import { type AgentEvent, messagePattern, type TurnEvent } from '../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../kit/drive.ts'
 
@@ -183,6 +186,105 @@ describe.each(Object.entries(CASES))('%s', (_name, { open, line, frame }) => {
         expect(said(loose)).toEqual(said(loose.replace('{', '{ ')))
       }),
     )
+  })
+})
+
+describe('pieces of text in a row', () => {
+  /** The kinds of answers that have such pieces: how one begins, a piece, and how it ends. */
+  const answers: Readonly<
+    Record<string, { open(): BackDrive; framing: Framing; frames(pieces: readonly unknown[]): Frame[] }>
+  > = {
+    zot: {
+      open() {
+        const drive = driveBack(zot, { recorded: 'agent' })
+        drive.start('hi')
+        return drive
+      },
+      framing: 'ndjson',
+      frames: (pieces) => [
+        '{"type":"turn_start","step":1}',
+        ...pieces.map((delta) => JSON.stringify({ type: 'text_delta', delta })),
+        '{"type":"turn_end","stop":"end"}',
+        '{"type":"done"}',
+      ],
+    },
+    chat: {
+      open: () => asked(openai, 'chat'),
+      framing: 'sse',
+      frames: (pieces) =>
+        [
+          ...pieces.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+          { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+        ].map((chunk) => ({ data: JSON.stringify(chunk) })),
+    },
+    responses: {
+      open: () => asked(openai, 'responses'),
+      framing: 'sse',
+      frames: (pieces) =>
+        [
+          { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1' } },
+          ...pieces.map((delta, at) => {
+            const event = { type: 'response.output_text.delta', sequence_number: at, output_index: 0, delta }
+            return { ...event, obfuscation: 'x'.repeat(at) }
+          }),
+          { type: 'response.completed', response: { status: 'completed' } },
+        ].map((event) => ({ event: event.type, data: JSON.stringify(event) })),
+    },
+    messages: {
+      open: () => asked(anthropic),
+      framing: 'sse',
+      frames: (pieces) =>
+        [
+          { type: 'message_start', message: {} },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          ...pieces.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+          { type: 'message_stop' },
+        ].map((event) => ({ event: event.type, data: JSON.stringify(event) })),
+    },
+  }
+
+  function asked(codec: AnyCodec, dialect?: string): BackDrive {
+    const drive = driveBack(codec, dialect === undefined ? {} : { dialect })
+    drive.start('hi')
+    return drive
+  }
+
+  const piece = fc.oneof(
+    fc.constantFrom('', 'a', 'two words', 'a"b', '\\', '\n', '\u2028', '\ud800', '","delta":"', '}}\n\n', null, 7),
+    fc.string({ unit: 'binary' }),
+  )
+
+  test.each(Object.entries(answers))('of %s are read together, and say what they say one by one', (_, answer) => {
+    const { open, framing, frames } = answer
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const [one, together] = [open(), open()]
+        one.feed(...frames(pieces))
+        together.read(
+          framing,
+          frames(pieces)
+            .map((frame) => encodeFrame(framing, frame))
+            .join(''),
+        )
+        const { events, losses, faults } = together
+        expect({ events, losses, faults }).toEqual({ events: one.events, losses: one.losses, faults: one.faults })
+      }),
+    )
+    const plain = frames([...'abcdefgh']).map((frame) => encodeFrame(framing, frame))
+    expect(open().read(framing, plain.join(''))).toBeGreaterThanOrEqual(6)
+  })
+
+  test.each(Object.entries(answers))('of %s are none when they are broken', (_, { open, framing, frames }) => {
+    const written = frames([...'abcdefgh'])
+      .map((frame) => encodeFrame(framing, frame))
+      .join('')
+    const [one, together] = [open(), open()]
+    const broken = written.replace('"f"', '"\\x"')
+    frameDecoder(framing, 1000, { frame: (frame) => one.feed(frame), fault() {} }).push(broken)
+    together.read(framing, broken)
+    expect([together.events, together.losses]).toEqual([one.events, one.losses])
   })
 })
 

@@ -1,9 +1,17 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type BackDialect, type BackPorts, type CallEnd, frameText } from '../../src/contract/index.ts'
+import {
+  type BackDialect,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  frameText,
+  type WireText,
+} from '../../src/contract/index.ts'
 import { AgentWire } from '../../src/engine/agent/agent-wire.ts'
 import { LINGER_MS } from '../../src/engine/agent/live-call.ts'
 import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
-import { fault, type LinkEvent, type Loss } from '../../src/model/index.ts'
+import { Tape } from '../../src/engine/common/index.ts'
+import { fault, type LinkEvent, type Loss, TextRun } from '../../src/model/index.ts'
 import { plainAgent, plainBack } from '../kit/plain.ts'
 import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
@@ -14,6 +22,10 @@ class NotingWire extends AgentWire {
   open(): this {
     this.host.open()
     return this
+  }
+
+  keep(tape: Tape): void {
+    this.calls.tape = tape
   }
 
   link(event: LinkEvent): void {
@@ -42,7 +54,7 @@ class NotingWire extends AgentWire {
 }
 
 /** The wire of a process that lives over turns; `decode` is what its codec does with a frame. */
-function wired(decode?: (ports: BackPorts, text: string) => void) {
+function wired(decode?: (ports: BackPorts, text: string) => void, decodeTexts?: BackLink['decodeTexts']) {
   const plain = plainBack({ persistent: true })
   const dialect: BackDialect = {
     ...plain,
@@ -57,6 +69,7 @@ function wired(decode?: (ports: BackPorts, text: string) => void) {
           ...link,
           decode: (frame) => (decode ? decode(ports, frameText(frame)) : link.decode(frame)),
           decodeEnd: restart,
+          ...(decodeTexts && { decodeTexts }),
         }
       },
     },
@@ -137,4 +150,27 @@ test('an answer that is a stream of events says that it began, and its frames', 
   backend.call.say('data: 1\n\n')
   backend.call.head('application/json')
   expect(wire.said).toEqual(['streamed head', 'streamed frame'])
+})
+
+test('a stream of events may have pieces of text that are read together, but not where its frames are kept', () => {
+  const frames: string[] = []
+  const read = (wire: WireText): TextRun => {
+    wire.at = wire.text.length
+    return new TextRun({ type: 'text-delta', turn: 't', message: 'm', text: wire.text })
+  }
+  const { wire, backend } = wired((_ports, text) => void frames.push(text), read)
+  const stream = 'data: 1\n\ndata: 2\n\n'
+  backend.call.say('1\n2\n')
+  backend.call.head('text/event-stream')
+  backend.call.say(stream)
+  expect(frames).toEqual(['1', '1'])
+  expect(wire.said).toEqual(['streamed head', 'streamed frame', 'streamed frame'])
+  wire.keep(
+    new Tape(
+      () => 0,
+      (text) => text,
+    ),
+  )
+  backend.call.say(stream)
+  expect(frames).toEqual(['1', '1', '1', '2'])
 })

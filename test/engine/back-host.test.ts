@@ -9,7 +9,15 @@ import {
   frameText,
 } from '../../src/contract/index.ts'
 import { type BackCalls, BackHost, type BackListener } from '../../src/engine/agent/back-host.ts'
-import { type AgentEvent, type Command, type Fault, fault, ITEMS, type TurnEvent } from '../../src/model/index.ts'
+import {
+  type AgentEvent,
+  type Command,
+  type Fault,
+  fault,
+  ITEMS,
+  TextRun,
+  type TurnEvent,
+} from '../../src/model/index.ts'
 import { ALL, start } from '../kit/plain.ts'
 
 const LOST = fault('agent-crashed', 'gone')
@@ -274,11 +282,15 @@ describe('pieces of text of one read', () => {
   const text = (piece: string, more = {}): AgentEvent => ({ ...TEXT, text: piece, ...more })
 
   /** A turn that takes such pieces at once: what it got, in order. */
-  function taking() {
-    const it = hosted()
+  function taking(parts?: (ports: BackPorts) => Partial<BackLink>) {
+    const it = hosted(parts)
     const got: unknown[] = []
     const note = (event: TurnEvent): void => void got.push(event.type === 'text-delta' ? event.text : event.type)
-    it.host.run(start(), ({ message, texts }) => void got.push([message, ...texts])).subscribe(note)
+    const take = ({ message, texts, text }: TextRun): void => {
+      got.push([message, ...texts])
+      expect(text).toBe(texts.join(''))
+    }
+    it.host.run(start(), take).subscribe(note)
     return { ...it, got }
   }
 
@@ -318,6 +330,34 @@ describe('pieces of text of one read', () => {
     host.close()
     host.readEnds()
     expect(got).toEqual(['message-start', ['m', 'c', 'd'], 'message-end', 'turn-end'])
+  })
+
+  test('may be read from the wire together, and are of one step with those around them', () => {
+    const lengths: number[] = []
+    const { host, run, got, said, say } = taking(() => ({
+      decodeTexts(wire) {
+        if (wire.text === '') return undefined
+        if (wire.text === 'odd') throw new Error('no')
+        wire.at = wire.text.length
+        const run = TextRun.from('t', wire.text.slice(0, 1), ['b', 'c'])
+        lengths.push(run.text.length)
+        return run
+      },
+    }))
+    const read = (text: string): boolean => host.decodeTexts({ text, at: 0, before: '<', after: '>' })
+    expect([read('m<b><c>'), host.written]).toEqual([true, 3])
+    host.readBegins()
+    say(text('a'))
+    const { written } = host
+    expect([read('m<b><c>'), read('n<b><c>'), read('')]).toEqual([true, true, false])
+    expect(host.written - written).toBe(6)
+    say(text('d', { message: 'n' }))
+    host.readEnds()
+    expect(got).toEqual([...['message-start', 'b', 'c'], ['m', 'a', 'b', 'c'], 'message-start', ['n', 'b', 'c', 'd']])
+    expect(read('odd')).toBe(false)
+    expect(said).toEqual(['internal: What the agent said could not be read (Error: no).', 'idle'])
+    expect(read('m')).toBe(true)
+    expect([run().at(-1)?.type, lengths]).toEqual(['turn-end', [2, 2, 2, 2]])
   })
 
   test('are of the message that the agent means, where it gives an id again', () => {

@@ -10,11 +10,13 @@ import type {
   FileRequest,
   FileResult,
   Frame,
+  Framing,
   FrontContext,
   FrontLink,
 } from '../../src/contract/index.ts'
 import { carryEvent } from '../../src/engine/carry/carry-event.ts'
 import { LiveView } from '../../src/engine/events/view.ts'
+import { frameDecoder } from '../../src/framing/index.ts'
 import {
   type AgentEvent,
   type Command,
@@ -49,6 +51,8 @@ export interface BackDrive {
   start(text: string, more?: Partial<Extract<Command, { type: 'turn-start' }>>): void
   /** Feeds frames. */
   feed(...frames: Frame[]): void
+  /** Feeds text of the wire. Returns the number of pieces of text that were read together. */
+  read(framing: Framing, text: string): number
 }
 
 /** Opens a back link with the codec's options validated from `options`. */
@@ -89,6 +93,21 @@ export function driveBack(
     },
     feed(...frames) {
       for (const frame of frames) link.decode(frame)
+    },
+    read(framing, text) {
+      let together = 0
+      const decoder = frameDecoder(framing, 1_000_000, {
+        frame: (frame) => link.decode(frame),
+        texts(wire) {
+          const run = link.decodeTexts?.(wire)
+          if (run) drive.events.push(...run.events)
+          together += run?.length ?? 0
+        },
+        fault: (fault) => drive.faults.push(fault),
+      })
+      decoder.push(text)
+      decoder.end()
+      return together
     },
   }
   const link = half.open(

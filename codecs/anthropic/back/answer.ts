@@ -8,7 +8,7 @@ import {
   reportFurther,
   TurnEmitter,
 } from '../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../src/contract/index.ts'
+import type { BackPorts, WireText } from '../../../src/contract/index.ts'
 import {
   elements,
   type Fault,
@@ -22,6 +22,7 @@ import {
   type Part,
   quote,
   type Stop,
+  type TextRun,
   type Usage,
 } from '../../../src/model/index.ts'
 import { faultOfError } from '../errors.ts'
@@ -87,6 +88,12 @@ export class MessagesAnswer implements ModelAnswer {
     const event = this.#event
     if (event === 'unknown') this.#emitter.emit({ type: 'foreign', protocol: PROTOCOL, frame: this.#data })
     else this.#say(event)
+  }
+
+  texts(wire: WireText): TextRun | undefined {
+    const { known } = this.#events
+    const block = known?.kind === 'text' ? this.#blocks.get(known.index) : undefined
+    return block?.isText ? block.takeTexts(this.#events.textsIn(wire)) : undefined
   }
 
   end(): void {

@@ -9,6 +9,7 @@ import {
   type Part,
   parseObject,
   quote,
+  TextRun,
 } from '../../../src/model/index.ts'
 import { readCitation } from '../citations.ts'
 import { inputOf } from '../input.ts'
@@ -61,6 +62,14 @@ export class AnswerBlock {
     else this.#other(event)
   }
 
+  /** Takes pieces of its text, none of which is empty, and emits nothing. */
+  takeTexts(texts: string[]): TextRun | undefined {
+    if (texts.length === 0) return undefined
+    const run = TextRun.from(this.#message.emitter.turn, this.#message.id, texts)
+    this.#text += run.text
+    return run
+  }
+
   /** Nothing more of it comes; `event` is the event that says so. */
   end(event: JsonText): void {
     if (this.#kind === 'call') this.call!.args = this.#args
@@ -107,6 +116,11 @@ export class AnswerBlock {
     const { json } = this
     const read = readBlock(parseObject(json)!, json, '')
     return typeof read === 'string' || 'wrong' in read ? { type: 'data', json, ext: toExt('{}')! } : read
+  }
+
+  /** True for a block of text. */
+  get isText(): boolean {
+    return this.#kind === 'text'
   }
 
   /** True for a text with sources. */

@@ -11,8 +11,11 @@ const PIECES: Readonly<Record<Kind, (text: string) => WireDelta>> = {
 }
 const KINDS = Object.keys(PIECES) as readonly Kind[]
 
+/** A piece of the block of an index. */
+export type BlockDelta = PlainDelta & { kind: Kind; index: number }
+
 /** The events of one answer, and a whole answer; `unknown` is an event of a later version. */
-export const EVENTS: DeltaWire<WireEvent | 'unknown', PlainDelta & { kind: Kind; index: number }> = {
+export const EVENTS: DeltaWire<WireEvent | 'unknown', BlockDelta> = {
   read: readEvent,
   deltaOf(event) {
     if (event === 'unknown' || event.type !== 'content_block_delta') return undefined

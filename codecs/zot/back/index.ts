@@ -1,4 +1,4 @@
-import { UnaskedTurn, unparsed } from '../../../src/codec-kit/index.ts'
+import { DeltaShape, UnaskedTurn, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -6,6 +6,7 @@ import {
   type CallEnd,
   type Frame,
   frameText,
+  type WireText,
 } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -15,6 +16,7 @@ import {
   isRecord,
   messagePattern,
   parse,
+  type TextRun,
 } from '../../../src/model/index.ts'
 import type { Options } from '../schema.ts'
 import { PROTOCOL, unknownExt } from '../wire.ts'
@@ -29,6 +31,8 @@ const DELTA = new Set(['type', 'delta'])
 
 /** A `text_delta` as it is nearly always written. */
 const PLAIN_DELTA = messagePattern('{"type":"text_delta","delta":*}')
+/** The same without a place for anything else. */
+const DELTAS = new DeltaShape('{"type":"text_delta","delta":"', '"}', undefined)
 
 /**
  * A running agent (`zot rpc`): one process, one conversation, one prompt at a time. Events name no prompt, so a prompt
@@ -81,6 +85,11 @@ export class ZotBack implements BackLink {
     if (decoder && value['type'] === 'text_delta' && typeof value['delta'] === 'string') {
       decoder.text(value['delta'], unknownExt(line, value, DELTA))
     } else this.#decodeOther(value, line)
+  }
+
+  decodeTexts(wire: WireText): TextRun | undefined {
+    const work = this.#current
+    return work?.running && !this.#wire.dead ? work.decoder.texts(DELTAS.textsIn(wire)) : undefined
   }
 
   decodeEnd(end: CallEnd): void {

@@ -9,7 +9,17 @@ import {
   wordTable,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { append, type Ext, type Fault, fault, type Id, member, type Part, type Stop } from '../../../src/model/index.ts'
+import {
+  append,
+  type Ext,
+  type Fault,
+  fault,
+  type Id,
+  member,
+  type Part,
+  type Stop,
+  TextRun,
+} from '../../../src/model/index.ts'
 import { readContent } from '../content.ts'
 import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
@@ -61,6 +71,14 @@ export class TurnDecoder extends TurnEmitter {
     super.text(text, ext)
     this.#spoke = true
     this.#call.spoke = true
+  }
+
+  /** Several pieces of text, none of which is empty: they are not emitted. Undefined when there are none. */
+  texts(texts: string[]): TextRun | undefined {
+    if (texts.length === 0) return undefined
+    this.#spoke = true
+    this.#call.spoke = true
+    return TextRun.from(this.turn, this.message ?? this.openMessage(), texts)
   }
 
   /** `turn_start`: a model call begins and ends what the last one left open. */

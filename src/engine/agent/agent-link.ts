@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs'
-import type { CallEnd, Frame, TurnScope } from '../../contract/index.ts'
+import type { CallEnd, Frame, TurnScope, WireText } from '../../contract/index.ts'
 import {
   type Command,
   type CommandOf,
@@ -177,6 +177,16 @@ export class AgentLink extends AgentWire {
   override frame(frame: Frame, call: LiveCall): void {
     this.#isSilent = false
     super.frame(frame, call)
+    this.#limit()
+  }
+
+  override texts(wire: WireText, call: LiveCall): void {
+    super.texts(wire, call)
+    this.#limit()
+  }
+
+  /** Ends a turn whose agent has written more than it may. */
+  #limit(): void {
     const run = this.#run
     if (run && this.host.written > run.answerLimit) {
       this.abort(failedTurn(run.command.turn, tooMuch(this.agent, run.answerLimit)), 'closed')

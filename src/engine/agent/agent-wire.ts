@@ -5,6 +5,7 @@ import {
   frameText,
   type RunningProcess,
   type TurnScope,
+  type WireText,
 } from '../../contract/index.ts'
 import { encodeFrame } from '../../framing/index.ts'
 import type { Command, Fault, LinkEvent, Loss, TurnStart } from '../../model/index.ts'
@@ -115,6 +116,12 @@ export abstract class AgentWire implements BackListener, CallListener {
     const { tape } = this.calls
     if (tape) tape.fromAgent(textOf(frame, streams), () => this.host.decode(frame))
     else this.host.decode(frame)
+  }
+
+  texts(wire: WireText, { streams }: LiveCall): void {
+    if (this.calls.tape) return
+    const read = this.host.decodeTexts(wire)
+    if (read && streams) this.streamed('frame')
   }
 
   /** The output of a call that the codec has replaced says nothing about the wire. */

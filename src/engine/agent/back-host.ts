@@ -9,6 +9,7 @@ import {
   type Frame,
   faultOfEnd,
   frameText,
+  type WireText,
 } from '../../contract/index.ts'
 import {
   type AgentEvent,
@@ -214,6 +215,24 @@ export class BackHost<O = unknown> {
     this.#direction = before
   }
 
+  /** Has the link read pieces of text that stand in a row. False when it read none. */
+  decodeTexts(wire: WireText): boolean {
+    const { at: from, before, after } = wire
+    const direction = this.#direction
+    this.#direction = 'response'
+    let run: TextRun | undefined
+    try {
+      run = this.#link.decodeTexts?.(wire)
+    } catch (error) {
+      this.#break(thrown('response', error))
+    }
+    this.#direction = direction
+    if (!run) return false
+    if (this.#turn) this.#turn.written += wire.at - from - run.length * (before.length + after.length)
+    this.#emitTexts(run)
+    return true
+  }
+
   /** Tells the link that a call has ended. */
   callEnded(end: CallEnd): void {
     this.#callEnd = end
@@ -253,12 +272,27 @@ export class BackHost<O = unknown> {
     const turn = this.#turn
     if (!turn?.texts || !TextRun.takes(event)) return false
     const { run } = turn
-    if (run?.message === event.message && run.turn === event.turn) run.texts.push(event.text)
+    if (run?.message === event.message && run.turn === event.turn) run.add(event.text)
     else {
       this.#say()
       turn.run = new TextRun(event)
     }
     return true
+  }
+
+  /** Adds pieces of text to those that came before them in the read. */
+  #emitTexts(run: TextRun): void {
+    const turn = this.#turn
+    if (!turn?.texts || !this.#reads) {
+      for (const event of run.events) this.#emit(event)
+      return
+    }
+    const before = turn.run
+    if (before?.message === run.message && before.turn === run.turn) turn.run = before.with(run)
+    else {
+      this.#say()
+      turn.run = run
+    }
   }
 
   /** Gives the turn the pieces of text that were gathered. */

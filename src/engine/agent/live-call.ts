@@ -9,6 +9,7 @@ import type {
   Frame,
   Framing,
   RunningProcess,
+  WireText,
 } from '../../contract/index.ts'
 import { encodeFrame, type FrameDecoder, type FrameSink, frameDecoder } from '../../framing/index.ts'
 import type { Fault } from '../../model/index.ts'
@@ -24,6 +25,8 @@ interface OutputListener {
   readBegins(call: LiveCall): void
   readEnds(call: LiveCall): void
   frame(frame: Frame, call: LiveCall): void
+  /** Frames may follow that are pieces of text. */
+  texts(wire: WireText, call: LiveCall): void
   /** No more output comes, although its process may still run. */
   outputEnded(call: LiveCall): void
 }
@@ -146,6 +149,11 @@ export class LiveCall implements CallSink, FrameSink {
 
   frame(frame: Frame): void {
     if (!this.over) this.#listener.frame(named(frame, this.call.call), this)
+  }
+
+  texts(wire: WireText): void {
+    wire.call = this.call.call
+    if (!this.over) this.#listener.texts(wire, this)
   }
 
   /** The frame boundary is lost: later output of this call cannot be read. */

@@ -1,5 +1,5 @@
 import { DeltaReader, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../../src/contract/index.ts'
+import type { BackPorts, WireText } from '../../../../src/contract/index.ts'
 import {
   type Citation,
   type Fault,
@@ -9,6 +9,7 @@ import {
   type Loss,
   type Part,
   type Stop,
+  TextRun,
   type Usage,
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
@@ -20,7 +21,7 @@ import { stopOf } from '../stops.ts'
 import type { MessageWriter } from '../write-messages.ts'
 import type { CallPiece } from './call-piece.ts'
 import type { Said } from './chunks.ts'
-import { CHUNKS } from './deltas.ts'
+import { CHUNKS, type ChunkDelta } from './deltas.ts'
 
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
 const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')
@@ -39,7 +40,7 @@ export class ChatAnswer implements ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
   readonly #report: (loss: Loss) => void
-  readonly #chunks = new DeltaReader<Said>(CHUNKS)
+  readonly #chunks = new DeltaReader<Said, ChunkDelta>(CHUNKS)
   readonly #writer: MessageWriter
   readonly #calls: OpenCall[] = []
   over = false
@@ -118,6 +119,15 @@ export class ChatAnswer implements ModelAnswer {
     for (const citation of citations) this.#cite(citation)
     for (const piece of calls) this.#call(piece)
     if (further !== undefined) this.#spoken.further.push(further)
+  }
+
+  texts(wire: WireText): TextRun | undefined {
+    if (this.#chunks.known?.kind !== 'text') return undefined
+    const texts = this.#chunks.textsIn(wire)
+    if (texts.length === 0) return undefined
+    const run = TextRun.from(this.#turn, this.#open(), texts)
+    this.#spoken.text += run.text
+    return run
   }
 
   #cite(citation: Citation): void {

@@ -12,8 +12,11 @@ const SAID: Readonly<Record<Kind, (text: string) => Said>> = {
 }
 const KINDS = Object.keys(SAID) as readonly Kind[]
 
+/** A chunk that is only a piece. */
+export type ChunkDelta = PlainDelta & { kind: Kind }
+
 /** The chunks of one answer. Some servers hide how long a piece is by padding. */
-export const CHUNKS: DeltaWire<Said, PlainDelta & { kind: Kind }> = {
+export const CHUNKS: DeltaWire<Said, ChunkDelta> = {
   changing: valuesOf('obfuscation'),
   read: readChunk,
   deltaOf(said) {

@@ -5,7 +5,7 @@ import {
   type ModelCall,
   reportFurther,
 } from '../../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../../src/contract/index.ts'
+import type { BackPorts, WireText } from '../../../../src/contract/index.ts'
 import {
   elements,
   type Fault,
@@ -19,6 +19,7 @@ import {
   parseObject,
   quote,
   type Stop,
+  type TextRun,
   type Usage,
 } from '../../../../src/model/index.ts'
 import type { DeclaredTools } from '../../declared-tools.ts'
@@ -28,7 +29,7 @@ import { PROTOCOL } from '../../wire.ts'
 import { stopOfIncomplete } from '../stops.ts'
 import { readUsage } from '../usage.ts'
 import { ClientCalls } from './client-calls.ts'
-import { EVENTS } from './deltas.ts'
+import { EVENTS, type EventDelta } from './deltas.ts'
 import type { Body, Item, ServerEvent } from './events.ts'
 import { BODY, reportItem } from './further.ts'
 import { ProviderCalls } from './provider-calls.ts'
@@ -70,7 +71,7 @@ export class ResponseAnswer implements ModelAnswer {
   readonly #calls: ClientCalls
   /** The items that are complete, as they came, by their place. */
   readonly #items = new Map<number, JsonText>()
-  readonly #events = new DeltaReader<ServerEvent>(EVENTS)
+  readonly #events = new DeltaReader<ServerEvent, EventDelta>(EVENTS)
   #taken: ServerEvent | undefined
   over = false
   ending: Stop | Fault | undefined
@@ -114,6 +115,13 @@ export class ResponseAnswer implements ModelAnswer {
     else if (!REPEATED.test(type)) {
       this.#ports.emit({ type: 'foreign', turn: this.#turn, protocol: PROTOCOL, frame })
     }
+  }
+
+  texts(wire: WireText): TextRun | undefined {
+    const { known } = this.#events
+    return known?.kind === 'response.output_text.delta'
+      ? this.#speech.texts(known.event, this.#events.textsIn(wire))
+      : undefined
   }
 
   end(): void {

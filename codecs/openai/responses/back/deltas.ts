@@ -4,8 +4,11 @@ import { readEvent, type ServerEvent } from './events.ts'
 /** The events that an answer has many of. */
 const DELTAS = /^response\.(?:output_text|refusal|reasoning(?:_summary)?_text|function_call_arguments)\.delta$/
 
+/** An event that is one of them. */
+export type EventDelta = PlainDelta & { event: ServerEvent }
+
 /** The events of one answer. Their numbers mean nothing for a delta, nor does padding that hides how long it is. */
-export const EVENTS: DeltaWire<ServerEvent, PlainDelta & { event: ServerEvent }> = {
+export const EVENTS: DeltaWire<ServerEvent, EventDelta> = {
   changing: valuesOf('sequence_number', 'obfuscation'),
   read: readEvent,
   deltaOf: (event) =>

@@ -8,6 +8,7 @@ import {
   member,
   type Part,
   type Seal,
+  TextRun,
 } from '../../../../src/model/index.ts'
 import { readAnnotation, readAnnotations } from '../../annotations.ts'
 import { sealOf } from '../seals.ts'
@@ -59,6 +60,16 @@ export class Speech {
     if (text === '') return
     this.#streamed.add(at)
     this.#say(at, text, this.#phases.get(at), part)
+  }
+
+  /** Pieces of text of one part of an item, none of which is empty. */
+  texts({ at, part }: Pick<ServerEvent, 'at' | 'part'>, texts: string[]): TextRun | undefined {
+    if (texts.length === 0) return undefined
+    this.#streamed.add(at)
+    const message = this.#add(at, this.#phases.get(at), part)
+    const run = TextRun.from(this.#turn, message.id, texts)
+    message.text += run.text
+    return run
   }
 
   /** A source of the text of an item. */
@@ -121,11 +132,17 @@ export class Speech {
   }
 
   #say(at: number, text: string, phase: Phase | undefined, part = 0): void {
+    const message = this.#add(at, phase, part)
+    message.text += text
+    this.#ports.emit({ type: 'text-delta', turn: this.#turn, message: message.id, text })
+  }
+
+  /** The message that text of a part of an item is added to. */
+  #add(at: number, phase: Phase | undefined, part: number): Open {
     const message = this.#messageFor(at, phase)
     message.at = at
     message.places[part] ??= message.text.length
-    message.text += text
-    this.#ports.emit({ type: 'text-delta', turn: this.#turn, message: message.id, text })
+    return message
   }
 
   /** The place of a source is in its part of the content; in the message, other parts are before that. */
