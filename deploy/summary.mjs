@@ -14,7 +14,9 @@ function fail(name, message) {
 try {
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
   for (const file of testResults) {
-    if (file.assertionResults.length === 0 && file.status === 'failed') fail(file.name, file.message)
+    // A file that could not be loaded, or whose hook failed, so that its tests are skipped.
+    const failed = file.assertionResults.some(({ status }) => status === 'failed')
+    if (file.status === 'failed' && !failed) fail(file.name, file.message || 'a hook failed')
     for (const { status, fullName, failureMessages } of file.assertionResults) {
       if (status === 'passed') counts.passed += 1
       else if (status === 'failed') fail(fullName, failureMessages?.[0])

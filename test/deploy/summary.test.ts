@@ -51,6 +51,18 @@ describe('the closing lines of a test run', () => {
     })
   })
 
+  it.each([
+    ['broken hook\n at y', 'broken hook'],
+    ['', 'a hook failed'],
+  ])('name a file whose hook failed: %j', (message, said) => {
+    const assertionResults = [test('passed', 'a'), test('skipped', 'b')]
+    const files = [{ name: 'y.test.ts', status: 'failed', message, assertionResults }]
+    expect(summary(JSON.stringify({ testResults: files }), '1')).toEqual({
+      lines: ['skipped: b', `failed: y.test.ts: ${said}`, '1 passed, 1 failed, 1 skipped'],
+      status: 1,
+    })
+  })
+
   it('count a gate that failed while every test passed', () => {
     const run = summary(report(test('passed', 'a')), '1')
     expect(run.lines).toEqual([
