@@ -26,9 +26,12 @@ const source = join(folder, 'source')
 /** Where the package is installed. */
 const home = join(folder, 'home')
 
+/** What a script of npm and the tests set. `NODE_EXTRA_CA_CERTS` is the machine's: npm may reach no registry without it. */
+const OURS = /^(npm|TURNPIKE)_|^NODE_(?!EXTRA_CA_CERTS$)/i
+
 /** The environment of somebody who is not in a script of npm, with this Node.js first. */
 function environment(node = process.execPath): Record<string, string> {
-  const own = Object.entries(process.env).filter(([name]) => !/^(npm|TURNPIKE|NODE)_/i.test(name))
+  const own = Object.entries(process.env).filter(([name]) => !OURS.test(name))
   const variables = Object.fromEntries(own) as Record<string, string>
   return { ...variables, PATH: [dirname(node), variables['PATH']].join(delimiter) }
 }
