@@ -6,9 +6,12 @@ export type Signal = 'traces' | 'metrics' | 'logs'
 /** The encoding: OTLP over HTTP, as JSON or as Protocol Buffers. */
 export type OtlpProtocol = 'http/json' | 'http/protobuf'
 
-/** The protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`; JSON when it is not set, undefined when it is not supported. */
+/** The encoding when none is named: the default of OpenTelemetry's own SDKs. */
+export const DEFAULT_PROTOCOL: OtlpProtocol = 'http/protobuf'
+
+/** The protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`: the default when it is not set, undefined when it is not supported. */
 export function otlpProtocol(value: string | undefined): OtlpProtocol | undefined {
-  if (value === undefined || value === '') return 'http/json'
+  if (value === undefined || value === '') return DEFAULT_PROTOCOL
   return value === 'http/json' || value === 'http/protobuf' ? value : undefined
 }
 

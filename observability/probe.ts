@@ -1,6 +1,6 @@
 /** Tests whether a collector accepts the gateway's exports, without loading OpenTelemetry. */
 
-import { type OtlpProtocol, signalUrl, tracesUrl } from './endpoints.ts'
+import { DEFAULT_PROTOCOL, type OtlpProtocol, signalUrl, tracesUrl } from './endpoints.ts'
 
 /** The time limit for a collector's answer, in milliseconds. */
 const PATIENCE_MS = 2_000
@@ -13,7 +13,7 @@ export interface ProbeTarget {
   /** Also test metrics and logs. */
   metrics: boolean
   logs?: boolean
-  /** Default: JSON. */
+  /** Default: Protocol Buffers. */
   protocol?: OtlpProtocol
 }
 
@@ -48,7 +48,11 @@ async function signalProblem(
 }
 
 /** Sends an empty export. Gives `ok`, the status of the refusal, or the reason for no answer. */
-async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): Promise<'ok' | number | string> {
+async function ask(
+  url: URL,
+  list: string,
+  { headers, protocol = DEFAULT_PROTOCOL }: ProbeTarget,
+): Promise<'ok' | number | string> {
   const { username, password } = url
   const target = new URL(url)
   target.username = target.password = ''

@@ -16,7 +16,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Hooks } from '../src/contract/index.ts'
 import { parentContext } from './context.ts'
-import type { OtlpProtocol } from './endpoints.ts'
+import { DEFAULT_PROTOCOL, type OtlpProtocol } from './endpoints.ts'
 import { Exporters } from './exporters.ts'
 import type { LogEntry } from './logs.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,7 +27,7 @@ import { spanHooks } from './spans.ts'
 export interface TelemetryConfig {
   /** The collector's URL (OTLP over HTTP); `/v1/traces` is appended when it has no path. */
   otlp: string
-  /** Default: JSON. */
+  /** Default: Protocol Buffers. */
   protocol?: OtlpProtocol
   /** Sent with every export, such as the collector's key. */
   headers?: Readonly<Record<string, string>>
@@ -76,7 +76,7 @@ const MAX_ATTRIBUTE = 1_024
  * @throws Error when `otlp` is not an http(s) URL or `sample` is not between 0 and 1.
  */
 export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry> {
-  const { otlp, headers, protocol = 'http/json', warn, version, content = false } = config
+  const { otlp, headers, protocol = DEFAULT_PROTOCOL, warn, version, content = false } = config
   const chosen = sampler(config.sample ?? 1)
   const exporters = new Exporters({ otlp, headers, protocol, warn, timeoutMillis: PATIENCE_MS })
   const logProcessor = config.logs ? await logProcessorOf(exporters) : undefined

@@ -138,7 +138,7 @@ export function exportOptions({
   const protocol = telemetry?.protocol ?? otlpProtocol(named)
   const logs = telemetry?.logs ?? exporter?.split(',').some((name) => name.trim() === 'otlp') ?? false
   if (protocol) return { logs, protocol }
-  return { logs, problem: `OTEL_EXPORTER_OTLP_PROTOCOL is ${named}; OTLP is sent as http/json (or http/protobuf)` }
+  return { logs, problem: `OTEL_EXPORTER_OTLP_PROTOCOL is ${named}; OTLP is sent as http/protobuf (or http/json)` }
 }
 
 async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefined): Promise<Telemetry | undefined> {

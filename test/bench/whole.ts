@@ -8,7 +8,7 @@ import { BARE, cpuPerTurn, line, perSecond, run, runWhole, SHORT, type Shape, sh
 /** What keeps a kind of line from its budget. */
 const LIMITED = {
   tracing:
-    'seven spans of each recorded turn, which live for a second and are then written as JSON; one request in ten is one ' +
+    'seven spans of each recorded turn, which live for a second and are then written; one request in ten is one ' +
     'of these',
   whole:
     'the record of a turn, one row and one commit (a fifth), where the bridge has none; the two writes of an answer and a ' +

@@ -39,7 +39,7 @@ describe('turnpike check', () => {
     await receiver.close()
     expect(found).toEqual([
       0,
-      'warning: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; OTLP is sent as http/json (or http/protobuf)\n',
+      'warning: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; OTLP is sent as http/protobuf (or http/json)\n',
     ])
     expect(paths).toEqual(['/v1/traces', '/v1/logs'])
   })

@@ -63,9 +63,10 @@ const logRecord: Message = () => ({
   10: one('spanId', 'hex'),
 })
 
-/** The three requests by the path that they are sent to: resources, scopes, records. */
+/** A request: resources, scopes, records. */
+const TRACES = request('resourceSpans', 'scopeSpans', 'spans', span)
+/** The other requests by the path that they are sent to. */
 const REQUESTS: Readonly<Record<string, Message>> = {
-  '/v1/traces': request('resourceSpans', 'scopeSpans', 'spans', span),
   '/v1/metrics': request('resourceMetrics', 'scopeMetrics', 'metrics', metric),
   '/v1/logs': request('resourceLogs', 'scopeLogs', 'logRecords', logRecord),
 }
@@ -75,9 +76,9 @@ function request(resources: string, scopes: string, records: string, record: Mes
   return () => ({ 1: many(resources, () => ({ 1: one('resource', resource), 2: many(scopes, scope) })) })
 }
 
-/** Decodes the body of a request to this path. */
+/** Decodes the body of a request to this path; a path of its own is one for traces. */
 export function decodeProtobuf(path: string, bytes: Buffer): unknown {
-  return readMessage(bytes, REQUESTS[path]!)
+  return readMessage(bytes, REQUESTS[path] ?? TRACES)
 }
 
 function readMessage(bytes: Buffer, message: Message): Record<string, unknown> {

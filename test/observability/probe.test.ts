@@ -42,11 +42,14 @@ describe('what is said of a collector', () => {
   test('is of logs too when they are to be sent, and in the protocol that they are sent in', async () => {
     const receiver = await startOtlpReceiver()
     cleanups.push(() => receiver.close())
-    const target = { otlp: receiver.url, metrics: false, logs: true, protocol: 'http/protobuf' } as const
+    const target = { otlp: receiver.url, metrics: false, logs: true } as const
     expect(await probeCollector(target)).toEqual([])
+    expect(await probeCollector({ ...target, protocol: 'http/json' })).toEqual([])
     expect(receiver.exports().map(({ path, headers }) => [path, headers['content-type']])).toEqual([
       ['/v1/traces', 'application/x-protobuf'],
       ['/v1/logs', 'application/x-protobuf'],
+      ['/v1/traces', 'application/json'],
+      ['/v1/logs', 'application/json'],
     ])
     const host = await answering(({ url }) => (url === '/v1/logs' ? 404 : 200))
     expect(await probeCollector({ otlp: `http://${host}`, metrics: true, logs: true })).toEqual([
