@@ -167,6 +167,8 @@ describe('the end of a turn', () => {
     const command = start({ once: { key: 'k', duplicate: 'join', replay: 'success' } })
     for (let id = 0; id <= 10_000; id += 1) turns.delete({ id: `t${id}`, command } as Turn)
     expect([turns.endedSince('t0'), turns.endedSince('t1')]).toEqual([undefined, 0])
+    for (let id = 10_001; id <= 20_000; id += 1) turns.delete({ id: `t${id}`, command } as Turn)
+    expect([turns.endedSince('t10000'), turns.endedSince('t10001')]).toEqual([undefined, 0])
   })
 })
 

@@ -1,13 +1,7 @@
 import type { Fault, Id, Target } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
-
-/**
- * The time for which, and the number of turns of which, the end is remembered: as long as their answers may be given
- * again.
- */
-const REMEMBERED_MS = 600_000
-const REMEMBERED = 10_000
+import { EndedTurns } from './ended-turns.ts'
 
 /**
  * The time for which a gateway that stops waits for the next requests of clients, when nothing but turns that wait for one
@@ -27,8 +21,7 @@ export class LiveTurns {
   /** The number of requests that have their session, and may begin a turn in it. */
   coming = 0
   readonly #idle: (() => void)[] = []
-  /** The times at which turns ended, on a clock that is never set; the oldest first. */
-  readonly #ended = new Map<Id, number>()
+  readonly #ended = new EndedTurns()
   /** When a turn was last seen at work since the gateway stops. */
   #workedAt: number | undefined
 
@@ -50,7 +43,7 @@ export class LiveTurns {
   delete(turn: Turn): void {
     if (turn.id in this.#byId) this.#size -= 1
     delete this.#byId[turn.id]
-    if (turn.command.once) this.#remember(turn.id)
+    if (turn.command.once) this.#ended.add(turn.id)
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -65,8 +58,7 @@ export class LiveTurns {
 
   /** The milliseconds since a turn with an idempotency key ended here; undefined when that is long ago. */
   endedSince(id: Id): number | undefined {
-    const at = this.#ended.get(id)
-    return at === undefined ? undefined : elapsed() - at
+    return this.#ended.since(id)
   }
 
   /** The oldest first. */
@@ -93,15 +85,6 @@ export class LiveTurns {
     })
     const [only, ...others] = meant.length > 1 ? meant.filter(({ view }) => view.session === session) : meant
     return others.length === 0 ? only : undefined
-  }
-
-  #remember(id: Id): void {
-    const now = elapsed()
-    this.#ended.set(id, now)
-    for (const [oldest, at] of this.#ended) {
-      if (now - at < REMEMBERED_MS && this.#ended.size <= REMEMBERED) break
-      this.#ended.delete(oldest)
-    }
   }
 
   /** Resolves when no turn runs, or after `ms` milliseconds. */
