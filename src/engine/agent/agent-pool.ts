@@ -108,7 +108,7 @@ export class AgentPool {
    * already.
    */
   makeRoom(): void {
-    while (this.#leaving < this.#places.waiting + this.#places.over && this.#giveUpIdle());
+    while (this.#missing > 0 && this.#giveUpIdle());
   }
 
   /** Sets the number of places to its share among `replicas` processes of the gateway that run the agent. */
@@ -168,6 +168,12 @@ export class AgentPool {
   /** Ends every link; resolves when nothing runs. */
   async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#live].map((link) => link.stop('closed', graceMs)))
+  }
+
+  /** The number of places that nothing gives up yet. Nearly always none is wanted, and the processes are not counted. */
+  get #missing(): number {
+    const wanted = this.#places.waiting + this.#places.over
+    return wanted === 0 ? 0 : wanted - this.#leaving
   }
 
   /** The number of places whose process was asked to end and has not exited yet. */
