@@ -30,6 +30,7 @@ const smallestNode = JSON.stringify(
     .map(Number),
 )
 
+const REGEXP = { 'regexp-unicode-property-escapes': true }
 const common = {
   bundle: true,
   // Names stay, for stack traces that can be read.
@@ -37,6 +38,8 @@ const common = {
   minifyWhitespace: true,
   platform: 'node',
   target: 'node22',
+  // Else such expressions become calls, which stay in and are made at every start also where nothing uses them.
+  supported: REGEXP,
   external: ['@opentelemetry/*', 'pg', 'undici'],
   // Their ES modules: what is not used of them stays out. For Node both packages name CommonJS, which is all or nothing.
   alias: {
@@ -52,7 +55,7 @@ const commonJs = {
   format: 'cjs',
   define: { ...common.define, 'import.meta.dirname': '__dirname' },
   // By `require`: the ES module loader is not loaded for what needs none.
-  supported: { 'dynamic-import': false },
+  supported: { ...REGEXP, 'dynamic-import': false },
 }
 
 /** Modules that are bundled into the file that imports them lazily. */
