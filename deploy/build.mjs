@@ -53,7 +53,7 @@ const commonJs = {
   ...common,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
-  define: { ...common.define, 'import.meta.dirname': '__dirname' },
+  define: { ...common.define, 'import.meta.dirname': '__dirname', TURNPIKE_LOAD: 'require' },
   // By `require`: the ES module loader is not loaded for what needs none.
   supported: { ...REGEXP, 'dynamic-import': false },
 }

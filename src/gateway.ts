@@ -8,6 +8,8 @@ import { openStore } from './store/index.ts'
 /** The dependencies of a gateway besides its configuration. */
 export interface GatewayParts {
   codecs: Readonly<Record<string, AnyCodec>>
+  /** Further codecs, which are loaded when one of their agents is first used. */
+  late?: Readonly<Record<string, () => AnyCodec>>
   hooks: Hooks
   log: EngineLog
   env: Readonly<Record<string, string | undefined>>
@@ -98,7 +100,7 @@ async function quiet(engine: Engine, { forwarder }: ClusterPeers, ms: number): P
 }
 
 /** The dependencies of agents. */
-type AgentParts = Pick<GatewayParts, 'codecs' | 'env' | 'hooks' | 'loginOf'>
+type AgentParts = Pick<GatewayParts, 'codecs' | 'late' | 'env' | 'hooks' | 'loginOf'>
 
 /**
  * The agents built so far. One with an unchanged configuration stays the same object over a reload, with its processes.
@@ -150,19 +152,15 @@ type HostedParts = AgentParts & { env: Record<string, string> }
 function agentSettings(
   agent: AgentConfig,
   config: Config,
-  { codecs, env, hooks, loginOf }: HostedParts,
+  { codecs, late, env, hooks, loginOf }: HostedParts,
   starter: Starter | undefined,
 ): AgentSettings {
-  const codec = codecs[agent.protocol]!
-  const isDefault = Object.keys(codec.dialects)[0] === agent.dialect
+  const load = late?.[agent.protocol]
   const command = agent.command ?? ''
   const login = loginOf?.(command, agent.args ?? [])
   const backend = openBackend(agent, env, starter)
-  return {
+  const settings = {
     name: agent.name,
-    codec,
-    protocol: isDefault ? agent.protocol : `${agent.protocol}@${agent.dialect}`,
-    dialect: asBack(codec.dialects[agent.dialect]),
     backend: hooks.backend?.(agent.name, backend) ?? backend,
     context: {
       options: agent.options,
@@ -183,8 +181,32 @@ function agentSettings(
     ...(login !== undefined && { login }),
     breaker: agent.breaker,
     ...(agent.health && { health: agent.health }),
-    target: agent.kind === 'process' ? { kind: 'process', command } : { kind: 'http', url: agent.url ?? '' },
+    target:
+      agent.kind === 'process'
+        ? { kind: 'process' as const, command }
+        : { kind: 'http' as const, url: agent.url ?? '' },
   }
+  return load ? speakingLate(settings, agent, load) : { ...settings, ...spokenBy(agent, codecs[agent.protocol]!) }
+}
+
+type Spoken = Pick<AgentSettings, 'protocol' | 'dialect'>
+
+/** Settings of an agent whose codec is loaded when its protocol or dialect is first read. */
+function speakingLate(
+  settings: Omit<AgentSettings, keyof Spoken>,
+  agent: AgentConfig,
+  load: () => AnyCodec,
+): AgentSettings {
+  let known: Spoken | undefined
+  const spoken = (): Spoken => (known ??= spokenBy(agent, load()))
+  const late = { protocol: { get: () => spoken().protocol }, dialect: { get: () => spoken().dialect } }
+  return Object.defineProperties(settings, late) as AgentSettings
+}
+
+/** The protocol and the dialect of an agent. */
+function spokenBy({ protocol, dialect }: AgentConfig, { dialects }: AnyCodec): Spoken {
+  const isDefault = Object.keys(dialects)[0] === dialect
+  return { protocol: isDefault ? protocol : `${protocol}@${dialect}`, dialect: asBack(dialects[dialect]) }
 }
 
 /** True for an agent that only other replicas have. */

@@ -4,6 +4,8 @@ import type { AnyCodec } from '../contract/index.ts'
 /** A configuration with the codecs that it names. */
 export interface Configured {
   codecs: Readonly<Record<string, AnyCodec>>
+  /** Further codecs, which are loaded when a turn goes to an agent of them: each agent speaks a dialect that has a back half. */
+  late?: Readonly<Record<string, () => AnyCodec>>
   config: Config
 }
 

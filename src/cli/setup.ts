@@ -43,7 +43,7 @@ export interface Circumstances {
  * because stderr belongs to the client, and the process ends when the gateway is closed.
  */
 export async function setUp(
-  { codecs, config }: Configured,
+  { codecs, late, config }: Configured,
   { env, standalone = false, starter }: Circumstances,
 ): Promise<Setup> {
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
@@ -67,6 +67,7 @@ export async function setUp(
   const secretless = redactor(secrets)
   const gateway = await createGateway(config, {
     codecs,
+    ...(late && { late }),
     clean: (text) => secretless.whole(config.redact(text)),
     hooks,
     log: redacting(log, config),

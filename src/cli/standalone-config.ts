@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codecNames, loadCodecs } from '../../codecs/index.ts'
 import {
+  type CodecInfo,
   type CompiledOf,
   type Config,
   type Kept,
@@ -9,18 +10,20 @@ import {
   resolveCompiled,
   writeCompiled,
 } from '../config/index.ts'
+import type { AnyCodec } from '../contract/index.ts'
 import { build } from './build.ts'
 import { type Configured, codecInfos, configEnv } from './configured.ts'
+import { builtCodec, type CodecFacts, factsOf, lateInfo } from './late-codec.ts'
 import { compiledPath } from './socket-path.ts'
 
 /**
  * The configuration of a standalone stand-in of the protocol `front`, with only the codecs that the file names. Its
  * compiled form is cached in the folder of the gateways' sockets: for an unchanged file, neither a YAML parser nor a
- * schema is loaded. Throws the errors of reading the file.
+ * schema is loaded, and the codecs of agents only when turns go to them. Throws the errors of reading the file.
  */
 export async function standaloneConfig(file: string, front: string): Promise<Configured> {
   const place = placeOf(file)
-  const kept = place && readCompiled(place.at, place.of)
+  const kept = place && readCompiled<CodecFacts>(place.at, place.of)
   const known = kept && (await resolved(kept, file, front))
   if (known) return known
   const { readAndCompile, readConfig } = await import('./read-config.ts')
@@ -28,7 +31,7 @@ export async function standaloneConfig(file: string, front: string): Promise<Con
     const text = readFileSync(file, 'utf8')
     const codecs = await loadCodecs(codecNames.filter((name) => name === front || text.includes(name)))
     const { config, compiled } = readAndCompile(codecs, file)
-    if (place && compiled) writeCompiled(place.at, place.of, { config: compiled, codecs: namesIn(config, codecs) })
+    if (place && compiled) writeCompiled(place.at, place.of, { config: compiled, codecs: factsIn(config, codecs) })
     return { codecs, config }
   } catch {
     // With all codecs, so that the error message can suggest a name.
@@ -46,10 +49,31 @@ function placeOf(file: string): { at: string; of: CompiledOf } | undefined {
   }
 }
 
-async function resolved({ config: compiled, codecs: names }: Kept, file: string, front: string) {
-  const codecs = await loadCodecs(names.includes(front) ? names : [...names, front])
-  const config = resolveCompiled(compiled, { folder: dirname(file), env: configEnv(), codecs: codecInfos(codecs) })
-  return config && { codecs, config }
+async function resolved({ config: compiled, codecs: known }: Kept<CodecFacts>, file: string, front: string) {
+  const late: Record<string, () => AnyCodec> = {}
+  const infos: Record<string, CodecInfo> = {}
+  for (const [name, facts] of Object.entries(known)) {
+    if (facts === null || name === front) continue
+    const load = builtCodec(name)
+    late[name] = load
+    infos[name] = lateInfo(facts, load)
+  }
+  const codecs = await loadCodecs([front, ...Object.keys(known).filter((name) => name !== front && !late[name])])
+  const context = { folder: dirname(file), env: configEnv(), codecs: { ...codecInfos(codecs), ...infos } }
+  const config = resolveCompiled(compiled, context)
+  return config && { codecs, late, config }
+}
+
+/** The facts that are kept of the codecs that agents and routes of a configuration name; null for one that is always loaded. */
+function factsIn(config: Config, codecs: Configured['codecs']): Record<string, CodecFacts | null> {
+  return Object.fromEntries(
+    namesIn(config, codecs).map((name) => {
+      const facts = factsOf(codecs[name]!)
+      const agents = [...config.agents.values()].filter(({ protocol }) => protocol === name)
+      // An agent that speaks no dialect of an agent is refused when its codec is there.
+      return [name, facts && agents.every(({ dialect }) => facts.backs.includes(dialect)) ? facts : null]
+    }),
+  )
 }
 
 /** The codecs that agents and routes of a configuration name. */

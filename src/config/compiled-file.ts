@@ -22,21 +22,22 @@ export interface CompiledOf {
   file: string
 }
 
-/** A compiled configuration with the codecs that it was checked with. */
-export interface Kept {
+/**
+ * A compiled configuration with the codecs that it was checked with, and what is kept of each; null for one that is always
+ * loaded.
+ */
+export interface Kept<Facts> {
   config: CompiledConfig
-  codecs: readonly string[]
+  codecs: Readonly<Record<string, Facts | null>>
 }
-
-type Stored = CompiledOf & Kept
 
 /**
  * Reads a compiled configuration at `place`, when all of its source files are unchanged. A file that belongs to another
  * user, or that others may read or write, is ignored.
  */
-export function readCompiled(place: string, { build, file }: CompiledOf): Kept | undefined {
+export function readCompiled<Facts>(place: string, { build, file }: CompiledOf): Kept<Facts> | undefined {
   try {
-    const stored = JSON.parse(readOwn(place)) as Stored
+    const stored = JSON.parse(readOwn(place)) as CompiledOf & Kept<Facts>
     if (stored.build !== build || stored.file !== file) return undefined
     const sources = Object.entries({ ...stored.config.profiles, [file]: stored.config })
     return sources.every(([path, { digest }]) => quickDigest(readFileSync(path)) === digest) ? stored : undefined
@@ -46,10 +47,10 @@ export function readCompiled(place: string, { build, file }: CompiledOf): Kept |
 }
 
 /** Writes a compiled configuration to `place`, readable for this user only. Does nothing when that is not possible. */
-export function writeCompiled(place: string, of: CompiledOf, kept: Kept): void {
+export function writeCompiled<Facts>(place: string, of: CompiledOf, kept: Kept<Facts>): void {
   const unfinished = `${place}.${process.pid}`
   try {
-    const stored: Stored = { ...of, ...kept }
+    const stored: CompiledOf & Kept<Facts> = { ...of, ...kept }
     mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
     if (!isOwn(lstatSync(dirname(place)), 0o022)) return
     const file = openSync(unfinished, 'wx', 0o600)

@@ -121,7 +121,7 @@ describe('the file of a compiled configuration', () => {
   const file = join(folder, 'turnpike.yaml')
   const of = { build: 'b1', file }
   writeFileSync(file, WHOLE)
-  const kept = { config: compile(WHOLE)!, codecs: ['zot', 'agentproc'] }
+  const kept = { config: compile(WHOLE)!, codecs: { zot: { keys: ['token'] }, agentproc: null } }
 
   function written(name: string): string {
     const place = join(folder, 'run', name)

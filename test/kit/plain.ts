@@ -102,7 +102,6 @@ export function plainAgent(script: string, more: Partial<AgentSettings> = {}, ba
   const command = '/bin/sh'
   return {
     name: 'plain',
-    codec: {} as AnyCodec,
     protocol: 'plain',
     dialect: plainBack(back),
     backend: processBackend({ command, args: ['-c', script], cwd: '/', env: {}, hostEnv: process.env }),

@@ -1,9 +1,8 @@
-import type { AgentPolicy, AnyCodec, BackContext, BackDialect, Backend, Limits, Route } from '../../contract/index.ts'
+import type { AgentPolicy, BackContext, BackDialect, Backend, Limits, Route } from '../../contract/index.ts'
 
 /** An agent as the engine knows it: its codec is chosen, its options are validated, its backend is open. */
 export interface AgentSettings extends AgentPolicy {
   name: string
-  codec: AnyCodec
   /** The codec's name, with the dialect where it is not the default one. */
   protocol: string
   dialect: BackDialect
