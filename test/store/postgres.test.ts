@@ -95,7 +95,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
     // Who reads what runs waits until the end is committed.
     await asked(`BEGIN; SET LOCAL search_path TO ${schema}; LOCK TABLE running IN ACCESS EXCLUSIVE MODE`)
     await asked(PREPARATION)
-    for (const statement of endTurn(ended, {})) await asked(statement)
+    await asked(endTurn(ended, {}))
     await asked('DEALLOCATE ALL')
     const found = Promise.all([store.readTurn('t1'), store.listTurns({ tenant: 'acme', limit: 9 })])
     await untilIt(async () => (await asked('SELECT 1 FROM pg_locks WHERE NOT granted')).length === 1)

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { LeaseRef, ReplicaInfo, SharedStore } from '../../src/contract/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
+import { until } from '../kit/processes.ts'
 import { KEY, TURN } from './contract.ts'
 
 const INFO: ReplicaInfo = { address: 'http://a:1', version: '1', agents: { coder: 3 }, draining: false }
@@ -107,6 +108,25 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
     expect(await store.beginTurn({ ...TURN, ...a, epoch: a.epoch + 1, session: 'S1' })).toBe(false)
     expect(await store.unfinishedTurns()).toEqual([])
     expect(await store.beginTurn({ ...TURN, ...a, session: 'S1' })).toBe(true)
+  })
+
+  test('give a turn its first end, also when that is not committed yet when the next one comes', async () => {
+    await take(a, 'S1')
+    const turn = { ...TURN, ...a, session: 'S1' }
+    await store.beginTurn(turn)
+    const other = new pg.Client({ connectionString: server.url })
+    await other.connect()
+    await other.query(`BEGIN; SET search_path TO replicas_${schemas};
+      INSERT INTO turns
+        (turn, session, position, tenant, agent, front, owner, epoch, started_at, ended_at, outcome, delivered)
+      VALUES ('${turn.turn}', 'S1', 1, 'acme', 'coder', 'zene', 'b', 1, 100, 200, 'failed', 0)`)
+    const ended = store.endTurn({ ...turn, endedAt: 300, outcome: 'completed' }, { by: a })
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'turnpike' AND wait_event_type = 'Lock'`
+    await until(async () => (await other.query(waits)).rows.length > 0)
+    await other.query('COMMIT')
+    await other.end()
+    expect(await ended).toBe(false)
+    expect([await store.readTurn(turn.turn), await store.unfinishedTurns()]).toMatchObject([{ outcome: 'failed' }, []])
   })
 
   test('find a running turn by what its client calls it', async () => {

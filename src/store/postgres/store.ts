@@ -142,11 +142,13 @@ export class PostgresStore implements SharedStore {
   }
 
   async beginTurn(record: TurnRecord, claim?: string): Promise<boolean> {
-    return (await this.#run(writes.beginTurn(record, claim))).at(-1)!.length === 0
+    const begun = (await this.#run(writes.beginTurn(record, claim))).at(-1)!
+    return begun.length > 0 || !(await this.#row(writes.notBegun(record, claim)))
   }
 
   async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<boolean> {
-    return (await this.#run(writes.endTurn(record, additions))).at(-1)!.length === 0
+    if (await this.#row(writes.endTurn(record, additions))) return true
+    return (await this.#run(writes.notEnded(record, additions))).at(-1)!.length === 0
   }
 
   async findKnown(known: string, limit: number): Promise<Id[]> {

@@ -18,7 +18,8 @@ const BEGIN = new Prepared(
   SELECT $1, $2, $3, $4, $5, $6, $7, $8, id
   FROM sessions WHERE id = $9 AND (owner IS NULL OR owner = $5 AND owner_epoch = $6) AND ${unclaimed('$1', '$10')}
     AND NOT EXISTS (SELECT 1 FROM turns WHERE turn = $1) FOR SHARE
-  ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent`,
+  ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent
+  RETURNING turn`,
 )
 
 const NOT_BEGUN = new Prepared(
@@ -28,18 +29,25 @@ const NOT_BEGUN = new Prepared(
     AND NOT EXISTS (SELECT 1 FROM running WHERE turn = $1 AND session = $2)`,
 )
 
-/**
- * Records a turn as running. The last statement has a row when that was refused: its session belongs to another lease,
- * another turn has the key that it has claimed, or it was ended before this was done again on another connection.
- */
+/** Records a turn as running. The last statement has a row when it is; else see `notBegun`. */
 export function beginTurn(record: TurnRecord, claim: string | undefined): string[] {
   const { turn, session, tenant, agent, front, owner, epoch, request, startedAt } = record
-  const key = claim === undefined ? null : digestOf(claim)
+  const key = keyOf(claim)
   return [
     ...(key === null ? [] : [LOCK_CLAIM.with(key)]),
     BEGIN.with(turn, tenant, agent, front, owner, epoch, column(request), startedAt, session, key),
-    NOT_BEGUN.with(turn, session, key),
   ]
+}
+
+/**
+ * Asks why a turn was not recorded as running. A row when that was refused: its session belongs to another lease, another
+ * turn has the key that it has claimed, or it was ended before this was done again on another connection.
+ */
+export const notBegun = ({ turn, session }: TurnRecord, claim: string | undefined): string =>
+  NOT_BEGUN.with(turn, session, keyOf(claim))
+
+function keyOf(claim: string | undefined): string | null {
+  return claim === undefined ? null : digestOf(claim)
 }
 
 /** The condition that a session belongs to the lease of the parameters, if there is one. */
@@ -65,12 +73,16 @@ const END = new Prepared(
     FROM sessions WHERE id = $22 AND ($11 = 'failed' OR ${own('$23', '$24')}) FOR SHARE
     ON CONFLICT (turn) DO NOTHING
     RETURNING turn
+  ), used AS (
+    INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd)
+    SELECT $3, $25, $6, $26, $27, $28 FROM ended WHERE $25 IS NOT NULL
+    ON CONFLICT (tenant, day, owner) DO UPDATE SET
+      tokens = spent.tokens + excluded.tokens, estimated = spent.estimated + excluded.estimated,
+      cost_usd = spent.cost_usd + excluded.cost_usd
+  ), stopped AS (
+    DELETE FROM running WHERE turn = $2 AND EXISTS (SELECT 1 FROM ended)
   )
-  INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd)
-  SELECT $3, $25, $6, $26, $27, $28 FROM ended WHERE $25 IS NOT NULL
-  ON CONFLICT (tenant, day, owner) DO UPDATE SET
-    tokens = spent.tokens + excluded.tokens, estimated = spent.estimated + excluded.estimated,
-    cost_usd = spent.cost_usd + excluded.cost_usd`,
+  SELECT turn FROM ended`,
 )
 
 const STOP = new Prepared(
@@ -92,20 +104,25 @@ const NOT_ENDED = new Prepared(
 
 /**
  * Records the end of a turn, and what it has used: the first end counts. A position is the time of the end, or the next
- * number in the session: what is deleted was before it. The last statement has a row when the turn has another end, or
- * none because its session belongs to another lease.
+ * number in the session: what is deleted was before it. A row when it was recorded; else see `notEnded`.
  */
-export function endTurn(record: TurnRecord, additions: TurnAdditions): string[] {
-  const { turn, session, outcome = 'failed', endedAt = record.startedAt } = record
-  const { by, spent } = additions
-  const lease = [by?.owner ?? null, by?.epoch ?? null]
+export function endTurn(record: TurnRecord, additions: TurnAdditions): string {
+  const { spent } = additions
   const use = spent ? [spent.day, spent.tokens, spent.estimated, spent.costUsd] : [null, null, null, null]
-  return [
-    END.with(...(turnRow(record, additions) as Value[]), ...lease, ...use),
-    STOP.with(turn, session),
-    NOT_ENDED.with(turn, session, endedAt, outcome, ...lease),
-  ]
+  return END.with(...(turnRow(record, additions) as Value[]), ...leaseOf(additions), ...use)
 }
+
+/**
+ * Asks why the end of a turn was not recorded: what prevented that may have been done since `endTurn` began, and only later
+ * statements see it. The last one has a row when the turn has another end, or none because its session belongs to another
+ * lease.
+ */
+export function notEnded(record: TurnRecord, additions: TurnAdditions): string[] {
+  const { turn, session, outcome = 'failed', endedAt = record.startedAt } = record
+  return [STOP.with(turn, session), NOT_ENDED.with(turn, session, endedAt, outcome, ...leaseOf(additions))]
+}
+
+const leaseOf = ({ by }: TurnAdditions): Value[] => [by?.owner ?? null, by?.epoch ?? null]
 
 const APPEND = new Prepared(
   'append_events',
