@@ -5,7 +5,7 @@ import { UNWRITABLE } from '../../src/engine/common/faults.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
 import type { Lease } from '../../src/engine/record/lease.ts'
 import { showPast } from '../../src/engine/record/past.ts'
-import type { Recorder } from '../../src/engine/record/recorder.ts'
+import { Recorder } from '../../src/engine/record/recorder.ts'
 import { needsRecord } from '../../src/engine/record/store-watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import { type Command, TextRun, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
@@ -461,4 +461,25 @@ describe('a recorded turn', () => {
     expect(host.faults.map(({ code }) => code)).toEqual(['cancelled'])
     take(END)
   })
+})
+
+test('a store that replicas share commits what it was given so far, and what comes meanwhile is not waited for', async () => {
+  const asked: string[] = []
+  const done: (() => void)[] = []
+  const shared = {
+    replicas: {},
+    bindSession: (id: string) => {
+      asked.push(id)
+      return new Promise<void>((resolve) => done.push(resolve))
+    },
+    commit: async () => void asked.push('commit'),
+  } as unknown as Store
+  const recorder = new Recorder(shared, { writable: true } as never, { confirm: () => true } as never, {} as never)
+  const session = { tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 }
+  recorder.bind({ ...session, id: 'one' })
+  const committed = recorder.commit()
+  recorder.bind({ ...session, id: 'two' })
+  done[0]!()
+  await committed
+  expect(asked).toEqual(['one', 'commit', 'two'])
 })

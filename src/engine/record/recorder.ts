@@ -1,4 +1,11 @@
-import type { Awaitable, ForkOrigin, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import {
+  type Awaitable,
+  type ForkOrigin,
+  isShared,
+  type SessionRecord,
+  type Store,
+  type TurnRecord,
+} from '../../contract/index.ts'
 import type { Id, Message, Part, TextRun, TurnEvent } from '../../model/index.ts'
 import { type Numbered, numbered } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
@@ -214,6 +221,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   /** Makes everything written so far durable. */
   commit(): Awaitable<void> {
     if (!this.#writes.busy) return this.#store.commit()
+    // Writes of a store on another machine are durable when they are done. What comes meanwhile is not waited for.
+    if (isShared(this.#store)) return Promise.all([this.#writes.settled(), this.#store.commit()]).then(() => {})
     return this.#writes.settled().then(() => this.#store.commit())
   }
 
