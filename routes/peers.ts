@@ -113,7 +113,9 @@ class Journey {
   }
 
   #failed(fate: ForwardedFate): void {
-    if (this.#of.bindings.outgoing.destroyed) return
+    const { engine, bindings } = this.#of
+    engine.replication?.forwarding.forget()
+    if (bindings.outgoing.destroyed) return
     if (fate === 'misdirected') this.#again()
     else if (fate === 'unproven') this.#of.again(AWAY)
     else if (fate === 'unreached' || this.#repeatable) setTimeout(() => void this.#retry(), AGAIN_MS)

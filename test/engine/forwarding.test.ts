@@ -112,6 +112,31 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     expect(await place()).toMatchObject({ owner: 'other', address: 'http://other' })
   })
 
+  test('remembers who has a session, until somebody has not or stops', async () => {
+    const record = await others.take(KEY)
+    expect(await place()).toMatchObject({ owner: 'other' })
+    await others.giveUp(record.id)
+    expect(await place()).toMatchObject({ owner: 'other' })
+    forwarding.forget()
+    expect(await place()).toMatchObject({ id: record.id, owner: lease.held })
+    await replicas.giveUp(record.id)
+    await others.take(KEY)
+    await place()
+    await others.giveUp(record.id)
+    await announce({ plain: 1 }, true)
+    expect(await place()).toMatchObject({ id: record.id, owner: lease.held })
+  })
+
+  test.each([
+    ['came from another replica', true, true],
+    ['cannot leave', false, false],
+  ])('looks up the session of a request that %s', async (_, mayLeave, forwarded) => {
+    const record = await others.take(KEY)
+    await place()
+    await others.giveUp(record.id)
+    expect(await place(request(PLAIN, client(mayLeave, forwarded)))).toMatchObject({ id: record.id, owner: lease.held })
+  })
+
   test('finds nobody who can be asked when a process has it that announces nothing', async () => {
     const silent = await leaseOf(store, 'silent', Date.now)
     await new Replicas({ store, lease: silent, gone() {}, now: Date.now }).take(KEY)

@@ -18,13 +18,14 @@ function travelling(isThere: boolean) {
   const refreshed: (() => void)[] = []
   const outgoing = { destroyed: false }
   const again: (Fault | undefined)[] = []
+  const forget = vi.fn()
   const forward = (_: Replica, { failed }: { failed(fate: ForwardedFate): void }) => {
     fates.push(failed)
     return { push() {}, end() {}, abort() {} }
   }
   const refresh = (): Promise<void> => new Promise((resolve) => refreshed.push(resolve))
   const of = {
-    engine: { replication: { replicas: { refresh }, isThere: () => isThere } },
+    engine: { replication: { replicas: { refresh }, forwarding: { forget }, isThere: () => isThere } },
     peers: { forwarder: { forward }, cluster: { leaseMs: WAIT_MS } },
     bindings: { incoming: {}, outgoing },
     body: new RequestBody(new PassThrough(), true),
@@ -40,13 +41,19 @@ function travelling(isThere: boolean) {
     refreshed.at(-1)!()
     await new Promise(setImmediate)
   }
-  return { missed, again, outgoing, sent: () => fates.length }
+  return { missed, again, outgoing, forget, fail: fates[0]!, sent: () => fates.length }
 }
 
 test('a request to a replica that is gone begins again, a few times', async () => {
   const { missed, again, sent } = travelling(false)
   for (let times = 0; times < 4; times += 1) await missed()
   expect([again, sent()]).toEqual([[undefined, undefined, undefined, AWAY], 1])
+})
+
+test.each(['misdirected', 'unreached', 'broken'] as const)('who has sessions is looked up again: %s', (fate) => {
+  const { fail, forget } = travelling(true)
+  fail(fate)
+  expect(forget).toHaveBeenCalledOnce()
 })
 
 test('a request to a replica that is there is sent again, and refused when that has lasted for long', async () => {

@@ -1,4 +1,4 @@
-import type { Replica, SessionKey, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import type { LeaseRef, Replica, SessionKey, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
 import { type Command, type Fault, fault, isRecord, parse, type Target } from '../../model/index.ts'
 import type { ClientLink } from '../client/index.ts'
 import {
@@ -16,12 +16,15 @@ import {
 } from '../common/index.ts'
 import { cancelledTurn } from '../events/index.ts'
 import type { Replicas } from '../record/index.ts'
-import type { LiveTurns, Sessions } from '../session/index.ts'
+import { keyText, type LiveTurns, type Sessions } from '../session/index.ts'
 import type { Entry } from './entry.ts'
 import { turnOf } from './turn-commands.ts'
 
 /** The interval at which a session is asked for that another replica has, in milliseconds. */
 const ASK_MS = 250
+
+/** The number of sessions of other replicas that are remembered. */
+const REMEMBERED = 10_000
 
 /** Dependencies of `Forwarding`. */
 export interface ForwardingPeers {
@@ -39,6 +42,8 @@ export interface ForwardingPeers {
  */
 export class Forwarding {
   readonly #peers: ForwardingPeers
+  /** The leases that sessions belonged to when they were read, by their keys. They may belong to others by now. */
+  readonly #owners = new Map<string, LeaseRef>()
   /** This replica is about to stop: it takes no session, and gives up its own at their next turn. */
   draining = false
 
@@ -94,12 +99,30 @@ export class Forwarding {
   async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
     const { replicas } = this.#peers
     if (!replicas.safe) return this.unwritable
-    const kept = this.#kept(key)
-    if (kept) return kept
+    const known = this.#kept(key) ?? this.#remembered(client, key)
+    if (known) return known
     const elsewhere = this.#takes(client, agent) ? undefined : await this.#instead(key, agent)
     if (elsewhere) return elsewhere
     const record = await replicas.take(key)
-    return this.#isOwn(record) ? record : this.#ownerOf(record)
+    if (this.#isOwn(record)) return record
+    if (this.#owners.size >= REMEMBERED) this.#owners.clear()
+    this.#owners.set(keyText(key), record.owner!)
+    return this.#ownerOf(record)
+  }
+
+  /** Another replica did not take a request: who has sessions is looked up again. */
+  forget(): void {
+    this.#owners.clear()
+  }
+
+  /**
+   * The replica that had the session when it was read last. It sends the request back when another one has the session by
+   * now. One that was sent here is looked up, so that none goes round.
+   */
+  #remembered(client: ClientLink, key: SessionKey): Replica | undefined {
+    const lease = client.forwarded || !client.mayLeave ? undefined : this.#owners.get(keyText(key))
+    const owner = lease && this.#peers.replicas.known(lease)
+    return owner?.draining || owner?.expired ? undefined : owner
   }
 
   /**

@@ -92,8 +92,12 @@ export class Replicas {
 
   /** The other replica that has this lease; undefined when none has, or it announces nothing. */
   find(ref: LeaseRef): Awaitable<Replica | undefined> {
-    const known = this.#others.find((other) => same(other, ref))
-    return known ?? this.refresh().then(() => this.#others.find((other) => same(other, ref)))
+    return this.known(ref) ?? this.refresh().then(() => this.known(ref))
+  }
+
+  /** The other replica that had this lease when they were read last. */
+  known(ref: LeaseRef): Replica | undefined {
+    return this.#others.find((other) => same(other, ref))
   }
 
   /** The one that takes sessions and has the most room for turns of an agent; undefined when none has the agent. */

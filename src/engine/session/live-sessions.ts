@@ -90,6 +90,6 @@ export class LiveSessions implements SessionShelf {
 }
 
 /** A key as one text. The lengths tell where each of its texts ends, whatever clients have written in them. */
-function keyText({ tenant, agent, session, conversation }: SessionKey): string {
+export function keyText({ tenant, agent, session, conversation }: SessionKey): string {
   return `${tenant.length} ${agent.length} ${session.length} ${tenant}${agent}${session}${conversation}`
 }
