@@ -58,11 +58,19 @@ export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
 
 export const { ownExt, entriesExt } = extensions(PROTOCOL)
 
+/** A raw JSON object: its text, or its members where several are looked for. */
+export type Raw = JsonText | readonly Member[]
+
 /** The raw value at a path of keys, or undefined when there is none. */
-export function at(json: JsonText | undefined, ...path: readonly string[]): JsonText | undefined {
-  let value = json
-  for (const key of path) value = value === undefined ? undefined : member(value, key)
+export function at(json: Raw | undefined, first: string, ...further: readonly string[]): JsonText | undefined {
+  let value = rawValue(json, first)
+  for (const key of further) value = rawValue(value, key)
   return value
+}
+
+function rawValue(json: Raw | undefined, key: string): JsonText | undefined {
+  if (typeof json === 'object') return json.findLast(([name]) => name === key)?.[1]
+  return json === undefined ? undefined : member(json, key)
 }
 
 /** Raw JSON of an object, or undefined when it has no members. */
@@ -89,6 +97,7 @@ export function idHeaders(ids: { request?: string; correlation?: string }): Reco
 }
 
 /** The members of a raw JSON object whose keys are not `known`; none for undefined. */
-export function otherMembers(json: JsonText | undefined, known: ReadonlySet<string>): Member[] {
-  return json === undefined ? [] : members(json).filter(([key]) => !known.has(key))
+export function otherMembers(json: Raw | undefined, known: ReadonlySet<string>): Member[] {
+  const all = typeof json === 'object' ? json : members(json ?? '')
+  return all.filter(([key]) => !known.has(key))
 }

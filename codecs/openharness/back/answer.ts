@@ -10,6 +10,7 @@ import {
   isRecord,
   type JsonText,
   type Members,
+  members,
   type Part,
   parseObject,
   rest,
@@ -24,7 +25,17 @@ import {
   type TurnExtension,
   turnExtension,
 } from '../schema.ts'
-import { at, ENVELOPE, entriesExt, otherMembers, RESPONSE, STREAMING, TURN_EXTENSION, versionLine } from '../wire.ts'
+import {
+  at,
+  ENVELOPE,
+  entriesExt,
+  otherMembers,
+  type Raw,
+  RESPONSE,
+  STREAMING,
+  TURN_EXTENSION,
+  versionLine,
+} from '../wire.ts'
 
 type Approval = Extract<Ask['question'], { kind: 'approval' }>
 
@@ -36,8 +47,8 @@ export type EngineDirective =
 
 /** An engine's envelope as it was understood, and what is looked into again of it as it came. */
 export interface EngineAnswer {
-  json: JsonText
-  response: JsonText
+  json: Raw
+  response: Raw
   /** The raw texts of `directives`. */
   list: readonly JsonText[]
   directives: EngineDirective[]
@@ -78,10 +89,11 @@ export function readAnswer(json: string, status: number): EngineAnswer | Fault {
   const failed = checked.output.response.status === 'error'
   if (!failed && status >= 400) return violation('says success under a failing status', status)
   const given = checked.output.response.action_directives ?? []
-  const response = at(json, 'response')!
+  const top = members(json)
+  const response = members(at(top, 'response')!)
   const list = elements(at(response, 'action_directives') ?? '')
   const directives = given.map((directive, index) => directiveOf(directive, list[index]!, failed))
-  const answer = { json, response, list, directives, turn: turnOf(checked.output.response['extensions']) }
+  const answer = { json: top, response, list, directives, turn: turnOf(checked.output.response['extensions']) }
   return failed ? { ...answer, fault: faultOfError(at(response, 'error'), status) } : answer
 }
 
@@ -162,12 +174,12 @@ export function answerExt({ json, response }: EngineAnswer, keepList: boolean): 
 }
 
 /** The part of `answerExt` that an answer before the end of the turn needs: what was said of capabilities. */
-export function capabilityExt(json: JsonText): Ext | undefined {
+export function capabilityExt(json: Raw): Ext | undefined {
   return entriesExt(capabilityMembers(json))
 }
 
 /** Streaming on this wire concerns the gateway and the engine alone. */
-function capabilityMembers(json: JsonText): Members {
+function capabilityMembers(json: Raw): Members {
   const denials = at(json, 'capability_denials') ?? ''
   return {
     supported_capabilities: rest(at(json, 'supported_capabilities') ?? '', HOP),

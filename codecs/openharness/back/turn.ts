@@ -9,9 +9,9 @@ import {
   weakened,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
-import { type AskOption, type CommandOf, type Fault, fault, type Id, type JsonText } from '../../../src/model/index.ts'
+import { type AskOption, type CommandOf, type Fault, fault, type Id } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
-import { idHeaders, ownExt } from '../wire.ts'
+import { idHeaders, ownExt, type Raw } from '../wire.ts'
 import { answerExt, capabilityExt, type EngineAnswer, type EngineDirective, isPlainList } from './answer.ts'
 import { EngineCall } from './call.ts'
 import { readExtension } from './extension.ts'
@@ -151,7 +151,7 @@ export class EngineTurn implements CallTurn {
   }
 
   /** `turn-started`, once; with what an answer that asks something says of capabilities. */
-  #begin(json: JsonText | undefined): void {
+  #begin(json: Raw | undefined): void {
     this.#out.started(json === undefined ? undefined : capabilityExt(json))
   }
 

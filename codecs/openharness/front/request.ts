@@ -5,7 +5,7 @@ import {
   type Ext,
   type Fault,
   fault,
-  type JsonText,
+  members,
   type Part,
   parseObject,
   type SessionRef,
@@ -14,8 +14,8 @@ import {
 import { embeddedBytes, partOf } from '../attachments.ts'
 import { invalidRequest } from '../errors.ts'
 import { approvalReply, type RequestMessage, requestMessage } from '../schema.ts'
-import { APPROVAL_EXTENSION, at, ownContinuation, VERSION, versionLine } from '../wire.ts'
-import { askedCapabilities, requestExt } from './ext.ts'
+import { APPROVAL_EXTENSION, at, ownContinuation, type Raw, VERSION, versionLine } from '../wire.ts'
+import { askedCapabilities, type RawRequest, requestExt } from './ext.ts'
 
 /** The ids that an answer echoes; one that the request got wrong is left out. */
 export interface Ids {
@@ -125,13 +125,13 @@ function intentText({ user_intent }: Context): string {
 
 function understand(body: string, message: RequestMessage, context: Context, ids: Ids): ShellRequest {
   const { auth } = message.request
-  const raw = at(body, 'request', 'context')
+  const raw = rawRequest(body)
   const token = context.continuation?.continuation_token
   const continuation = ownContinuation(token)
-  const intent = typeof context.user_intent === 'object' ? at(raw, 'user_intent')! : (context.user_intent ?? '')
+  const intent = typeof context.user_intent === 'object' ? at(raw.context, 'user_intent')! : (context.user_intent ?? '')
   const asked = askedCapabilities(message.capabilities ?? {})
   const sessionId = context.session_id || auth?.session_id
-  const ext = requestExt(body, message, continuation !== undefined)
+  const ext = requestExt(raw, message, continuation !== undefined)
   const input = inputOf(intent, context)
   const files = input.filter(({ type }) => type !== 'text')
   return {
@@ -155,13 +155,13 @@ function understand(body: string, message: RequestMessage, context: Context, ids
       ...(context.task_hint?.plugin_id && { agent: context.task_hint.plugin_id }),
       input,
       ...(asked.length > 0 && { askedCapabilities: asked }),
-      ...(context.environment_state && { environment: environmentOf(context, raw) }),
+      ...(context.environment_state && { environment: environmentOf(context, raw.context) }),
       ...(context.shell?.locale && { locale: context.shell.locale }),
     },
     ...(continuation !== undefined && {
       reply: {
         continuation,
-        ...(approvalOf(context, raw) ?? { reply: { kind: 'approval', option: intent.trim() } }),
+        ...(approvalOf(context, raw.context) ?? { reply: { kind: 'approval', option: intent.trim() } }),
         // An agent that takes input while it works gets them.
         ...(files.length > 0 && { input: files }),
       },
@@ -171,13 +171,20 @@ function understand(body: string, message: RequestMessage, context: Context, ids
   }
 }
 
+/** Each object is read once, because many of its members are looked for. A request that says something has them all. */
+function rawRequest(body: string): RawRequest {
+  const top = members(body)
+  const request = members(at(top, 'request')!)
+  return { top, request, context: members(at(request, 'context')!) }
+}
+
 function inputOf(intent: string, context: Context): Part[] {
   const files = (context.attachments ?? []).flatMap((attachment) => partOf(attachment) ?? [])
   return intent === '' ? files : [{ type: 'text', text: intent }, ...files]
 }
 
 /** Section 8: what has no tier may hold anything private; a tier that is not in the list counts as the strictest. */
-function environmentOf(context: Context, raw: JsonText | undefined): TurnStart['environment'] {
+function environmentOf(context: Context, raw: Raw): TurnStart['environment'] {
   const tier = context.environment_state!['privacy_tier']
   const json = at(raw, 'environment_state')!
   if (tier === undefined) return { privacy: 'restricted', json }
@@ -185,7 +192,7 @@ function environmentOf(context: Context, raw: JsonText | undefined): TurnStart['
 }
 
 /** The shell's answer to an approval in its extension; undefined when there is none that can be read. */
-function approvalOf(context: Context, raw: JsonText | undefined): { ask?: string; reply: AskReply } | undefined {
+function approvalOf(context: Context, raw: Raw): { ask?: string; reply: AskReply } | undefined {
   const read = v.safeParse(approvalReply, context.extensions?.[APPROVAL_EXTENSION])
   if (!read.success) return undefined
   const { approval_id, option, message, stop_turn } = read.output
