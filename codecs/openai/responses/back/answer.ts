@@ -38,10 +38,6 @@ import { Speech } from './speech.ts'
 const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
 const CANCELLED = fault('cancelled', 'The model provider cancelled its answer.')
 
-/** Events whose content also comes with another event or with the end of an item. */
-const REPEATED =
-  /^response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)$/
-
 /** Events that end an answer. */
 const ENDS: ReadonlySet<string> = new Set(
   ['completed', 'incomplete', 'failed', 'cancelled'].map((status) => `response.${status}`),
@@ -71,7 +67,7 @@ export class ResponseAnswer implements ModelAnswer {
   readonly #calls: ClientCalls
   /** The items that are complete, as they came, by their place. */
   readonly #items = new Map<number, JsonText>()
-  readonly #events = new DeltaReader<ServerEvent, EventDelta>(EVENTS)
+  readonly #events = new DeltaReader<ServerEvent | 'repeated', EventDelta>(EVENTS)
   #taken: ServerEvent | undefined
   over = false
   ending: Stop | Fault | undefined
@@ -101,6 +97,7 @@ export class ResponseAnswer implements ModelAnswer {
       const error = parseObject(data) && member(data, 'error')
       return error === undefined || error === 'null' ? NO_EVENT : faultOfError(error, undefined)
     }
+    if (event === 'repeated') return undefined
     this.#taken = event
     if (event.body && ENDS.has(event.type)) this.#count(event.body)
     return failureOf(event, data)
@@ -112,9 +109,7 @@ export class ResponseAnswer implements ModelAnswer {
     const { type, json: frame } = event
     const say = Object.hasOwn(ResponseAnswer.#EVENTS, type) ? ResponseAnswer.#EVENTS[type] : undefined
     if (say) say(this, event)
-    else if (!REPEATED.test(type)) {
-      this.#ports.emit({ type: 'foreign', turn: this.#turn, protocol: PROTOCOL, frame })
-    }
+    else this.#ports.emit({ type: 'foreign', turn: this.#turn, protocol: PROTOCOL, frame })
   }
 
   texts(wire: WireText): TextRun | undefined {

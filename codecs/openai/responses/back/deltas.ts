@@ -8,11 +8,13 @@ const DELTAS = /^response\.(?:output_text|refusal|reasoning(?:_summary)?_text|fu
 export type EventDelta = PlainDelta & { event: ServerEvent }
 
 /** The events of one answer. Their numbers mean nothing for a delta, nor does padding that hides how long it is. */
-export const EVENTS: DeltaWire<ServerEvent, EventDelta> = {
+export const EVENTS: DeltaWire<ServerEvent | 'repeated', EventDelta> = {
   changing: valuesOf('sequence_number', 'obfuscation'),
   read: readEvent,
-  deltaOf: (event) =>
-    DELTAS.test(event.type) && !event.item && !event.body ? { kind: event.type, text: event.delta, event } : undefined,
+  deltaOf(event) {
+    if (event === 'repeated' || !DELTAS.test(event.type) || event.item || event.body) return undefined
+    return { kind: event.type, text: event.delta, event }
+  },
   another: ({ event: { type, at, summary, part } }, delta, json) => ({
     type,
     at,

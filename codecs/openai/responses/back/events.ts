@@ -66,11 +66,16 @@ export interface ServerEvent {
   json: JsonText
 }
 
-/** Reads an event of a stream, or a whole answer; undefined for what is neither. */
-export function readEvent(data: string): ServerEvent | undefined {
+/** Events whose content also comes with another event or with the end of an item. Nothing of them is read. */
+const REPEATED =
+  /^response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)$/
+
+/** Reads an event of a stream, or a whole answer; `repeated` when nothing of it is read, undefined for what is neither. */
+export function readEvent(data: string): ServerEvent | 'repeated' | undefined {
   const value = parseObject(data)
   if (!value) return undefined
   if (value['object'] === 'response') return wholeAnswer(data, value)
+  if (typeof value['type'] === 'string' && REPEATED.test(value['type'])) return 'repeated'
   const checked = v.safeParse(Event, value)
   if (!checked.success) return undefined
   const {
