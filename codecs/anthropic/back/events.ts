@@ -34,28 +34,26 @@ const Delta = v.looseObject({
 export type WireDelta = v.InferOutput<typeof Delta>
 
 /** The events of a streamed answer that are read, and a whole answer, which is not part of a stream. */
-const Known = v.variant('type', [
-  v.looseObject({ type: v.literal('message_start'), message: v.looseObject({ usage }) }),
-  v.looseObject({ type: v.literal('content_block_start'), index, content_block: Block }),
-  v.looseObject({ type: v.literal('content_block_delta'), index, delta: Delta }),
-  v.looseObject({ type: v.literal('content_block_stop'), index }),
-  v.looseObject({ type: v.literal('message_delta'), delta: v.looseObject(stopped), usage }),
-  v.looseObject({ type: v.literal('message_stop') }),
-  v.looseObject({ type: v.literal('ping') }),
-  v.looseObject({ type: v.literal('error') }),
-  v.looseObject({ type: v.literal('message'), content: v.array(Block), ...stopped, usage }),
-])
+const SCHEMAS = {
+  message_start: v.looseObject({ type: v.literal('message_start'), message: v.looseObject({ usage }) }),
+  content_block_start: v.looseObject({ type: v.literal('content_block_start'), index, content_block: Block }),
+  content_block_delta: v.looseObject({ type: v.literal('content_block_delta'), index, delta: Delta }),
+  content_block_stop: v.looseObject({ type: v.literal('content_block_stop'), index }),
+  message_delta: v.looseObject({ type: v.literal('message_delta'), delta: v.looseObject(stopped), usage }),
+  message_stop: v.looseObject({ type: v.literal('message_stop') }),
+  ping: v.looseObject({ type: v.literal('ping') }),
+  error: v.looseObject({ type: v.literal('error') }),
+  message: v.looseObject({ type: v.literal('message'), content: v.array(Block), ...stopped, usage }),
+} as const
 /** An event that is read. */
-export type WireEvent = v.InferOutput<typeof Known>
-
-const TYPES: ReadonlySet<unknown> = new Set(Known.options.map(({ entries }) => entries.type.literal))
+export type WireEvent = v.InferOutput<(typeof SCHEMAS)[keyof typeof SCHEMAS]>
 
 /** The event that a text is; `unknown` for one of a later version, undefined for none. */
 export function readEvent(data: string): WireEvent | 'unknown' | undefined {
   const value = parseObject(data)
   const type = value?.['type']
   if (typeof type !== 'string') return undefined
-  if (!TYPES.has(type)) return 'unknown'
-  const checked = v.safeParse(Known, value)
+  if (!Object.hasOwn(SCHEMAS, type)) return 'unknown'
+  const checked = v.safeParse(SCHEMAS[type as keyof typeof SCHEMAS], value)
   return checked.success ? checked.output : undefined
 }
