@@ -1,4 +1,4 @@
-import type { Agent } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import type { Backend, Call, Carrier } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import { failedCall } from './failed.ts'
@@ -29,13 +29,13 @@ const FRAMING_HEADERS = new Set([
   'trailer',
 ])
 
-/** The destination and headers of a request. */
+/** The destination of requests, with the configured headers. */
 interface HttpTarget {
   origin: string
   path: string
-  headers: Record<string, string>
-  /** The connection is closed after the answer. */
-  reset?: boolean
+  /** Host and port, for messages. */
+  where: string
+  headers: Readonly<Record<string, string>>
 }
 
 /**
@@ -51,6 +51,12 @@ export function httpBackend(config: HttpConfig): Backend {
   let closed = false
   /** The server keeps connections; undefined until it has answered. */
   let keeps: boolean | undefined
+  /** The target of the last call: those of most agents have one path. */
+  let last: { path: string | undefined; target: HttpTarget | undefined } | undefined
+  const targetAt = (path: string | undefined): HttpTarget | undefined => {
+    if (!last || last.path !== path) last = { path, target: targetOf(config, path) }
+    return last.target
+  }
   const onHead = (headers: Readonly<Record<string, string>>): void => {
     if (keeps === false) return
     keeps = /timeout=\d/.test(headers['keep-alive'] ?? '')
@@ -79,22 +85,22 @@ export function httpBackend(config: HttpConfig): Backend {
     open(call, sink, trace) {
       if (call.kind !== 'http') return failedCall(WRONG_KIND, sink, call.call)
       if (closed) return failedCall(CLOSED, sink, call.call)
-      const url = urlOf(config.url, call.path)
-      if (!url) return failedCall(BAD_URL, sink, call.call)
+      const target = targetAt(call.path)
+      if (!target) return failedCall(BAD_URL, sink, call.call)
       const handle = new HttpCall({
         call: call.call,
-        where: hostAndPort(url),
+        where: target.where,
         sink,
         onHead,
         mayBeKept: () => keeps === true,
         onEnd,
       })
       running.push(handle)
-      const request = { ...requestOf(url, config.headers, call, trace), reset: keeps === false }
-      if (agent) dispatch(agent, handle, request, call)
+      const request = requestOf(target, call, trace, keeps === false)
+      if (agent) dispatch(agent, handle, request)
       else
         load().then(
-          (loaded) => dispatch(loaded, handle, request, call),
+          (loaded) => dispatch(loaded, handle, request),
           (error) => handle.fail(error),
         )
       return handle
@@ -121,11 +127,10 @@ const BAD_URL: Fault = fault(
   "The agent's `url` is not a valid http or https address; correct it in the configuration.",
 )
 
-function dispatch(agent: Agent, handle: HttpCall, request: HttpTarget, call: HttpCallOf): void {
+function dispatch(agent: Agent, handle: HttpCall, request: Dispatcher.DispatchOptions): void {
   if (handle.settled) return
   try {
-    const withoutBody = call.body === '' && (call.method === 'GET' || call.method === 'HEAD')
-    agent.dispatch({ ...request, method: call.method, body: withoutBody ? null : Buffer.from(call.body) }, handle)
+    agent.dispatch(request, handle)
   } catch (error) {
     handle.fail(error)
   }
@@ -143,31 +148,43 @@ function urlOf(base: string, appended = ''): URL | undefined {
   return url
 }
 
-function hostAndPort(url: URL): string {
-  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`
-}
-
-/** Configured headers, then the call's, then the trace context; a later one replaces an earlier one of any case. */
-function requestOf(
-  url: URL,
-  configured: Readonly<Record<string, string>>,
-  call: HttpCallOf,
-  trace: Carrier,
-): HttpTarget {
+/** The target of calls with this path; undefined when the configured URL is none. User and password become a header. */
+function targetOf({ url: base, headers: configured }: HttpConfig, path: string | undefined): HttpTarget | undefined {
+  const url = urlOf(base, path)
+  if (!url) return undefined
   const headers: Record<string, string> = {}
   if (url.username !== '' || url.password !== '') {
     const credentials = `${decoded(url.username)}:${decoded(url.password)}`
     headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
   }
-  for (const [name, value] of [...Object.entries(configured), ...Object.entries(call.headers ?? {})]) {
+  addHeaders(headers, configured)
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  return { origin: url.origin, path: url.pathname + url.search, where: `${url.hostname}:${port}`, headers }
+}
+
+/** Adds headers in place of earlier ones of any case, without those of the framing. */
+function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> = {}): void {
+  for (const [name, value] of Object.entries(more)) {
     const lower = name.toLowerCase()
     if (!FRAMING_HEADERS.has(lower)) headers[lower] = value
   }
+}
+
+/** Configured headers, then the call's, then the trace context. `reset`: the connection is closed after the answer. */
+function requestOf(
+  { origin, path, headers: configured }: HttpTarget,
+  { method, headers: own, body }: HttpCallOf,
+  trace: Carrier,
+  reset: boolean,
+): Dispatcher.DispatchOptions {
+  const headers = { ...configured }
+  addHeaders(headers, own)
   for (const name of ['traceparent', 'tracestate', 'baggage'] as const) {
     const value = trace[name]
     if (value !== undefined) headers[name] = value
   }
-  return { origin: url.origin, path: url.pathname + url.search, headers }
+  const withoutBody = body === '' && (method === 'GET' || method === 'HEAD')
+  return { origin, path, method, headers, body: withoutBody ? null : Buffer.from(body), reset }
 }
 
 /** A percent-encoded text decoded; one with a stray percent sign as it is. */
