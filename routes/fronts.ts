@@ -97,17 +97,23 @@ interface FrontRequest {
 /** Connects one HTTP request to the engine. Errors are answered in the protocol of the endpoint. */
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming } = c.env
+  const headers = headersOf(incoming)
   begin({
     parts,
     route,
     bindings: c.env,
-    query: new URL(c.req.url).search.slice(1),
+    query: queryOf(c.req.url),
     params: c.req.param(),
-    headers: headersOf(incoming),
-    ...admit(parts, incoming),
+    headers,
+    ...admit(parts, incoming, headers),
     body: new RequestBody(incoming, parts.peers !== undefined),
   })
   return RESPONSE_ALREADY_SENT
+}
+
+/** The query of a URL, without the question mark. */
+function queryOf(url: string): string {
+  return url.includes('?') ? new URL(url).search.slice(1) : ''
 }
 
 /** Begins a request here: the first time, or after another replica could not serve it. `refusal`: no replica can. */

@@ -25,12 +25,14 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
 }
 
 /** The sender of a request: a client, whose key the gate knows, or another replica for one. */
-export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; begun?: Begun } {
+export function admit(
+  parts: HttpParts,
+  incoming: IncomingMessage,
+  headers: Readonly<Record<string, string>> = headersOf(incoming),
+): { caller: Caller | Refusal; begun?: Begun } {
   const sender = parts.peers && senderOf(parts.peers, incoming)
   if (sender) return 'unproven' in sender ? { caller: UNPROVEN } : sender
-  return {
-    caller: parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method),
-  }
+  return { caller: parts.gate.admit(headers, incoming.socket.remoteAddress, incoming.method) }
 }
 
 /** Serves an endpoint outside of the protocols to clients that the gate admits. */

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import {
   type Access,
   type ConsoleParts,
@@ -140,7 +141,7 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     patience: () => ({ body: limits.body, read: engine.settings.limits.idle }),
   }
   const app = createApp(parts)
-  const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
+  const listener = getRequestListener((request, env) => answered(app.fetch(request, env as HttpBindings)), {
     // The fronts read the request and write the answer themselves.
     autoCleanupIncoming: false,
     overrideGlobalObjects: false,
@@ -173,6 +174,11 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
   // A client that closes its sending side after a whole request still gets the answer; `watchHalfClose` detects disconnects.
   Object.assign(server, { httpAllowHalfOpen: true })
   return server
+}
+
+/** A front answers by itself: reading that from the headers of its `Response` would be a thirtieth of a short turn. */
+function answered(response: Response | Promise<Response>): Response | Promise<Response> {
+  return response === RESPONSE_ALREADY_SENT ? new Promise(() => {}) : response
 }
 
 function listen(server: Server, address: { host: string; port: number } | { path: string }): Promise<void> {
