@@ -14,7 +14,7 @@ import {
 } from '../../src/model/index.ts'
 import { ownCitation } from './citations.ts'
 import { inputOf } from './input.ts'
-import { MESSAGES, OF_MESSAGE, ownExt, PROTOCOL } from './wire.ts'
+import { MESSAGES, OF_MESSAGE, ownExt, ownMember, PROTOCOL } from './wire.ts'
 
 /** Receives a part that the API has no form for, or a field of it that has no place. */
 export type LostPart = (part: Part, field?: string) => void
@@ -66,7 +66,7 @@ function messageJson(role: WireRole, parts: readonly Part[], writing: Writing): 
 
 /** The type of a server's block that a part came as, if the request may have it. */
 function isServerPart(part: Part, allows: Writing['allows']): boolean {
-  const type = parse(member(ownExt(part.ext) ?? '', 'type') ?? '')
+  const type = parse(ownMember(part.ext, 'type') ?? 'null')
   return typeof type === 'string' && allows(type)
 }
 

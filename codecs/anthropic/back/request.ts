@@ -46,7 +46,7 @@ export function writingOf({ ext }: TurnStart & { ext?: Part['ext'] }, report: Re
 
 /** The betas that the client has asked for, as the header has them. */
 export function betasOf(ext: Part['ext']): string | undefined {
-  const betas = parse(member(ownExt(ext) ?? '', 'betas') ?? '')
+  const betas = parse(ownMember(ext, 'betas') ?? 'null')
   return isTexts(betas) ? betas.join(',') : undefined
 }
 
