@@ -110,10 +110,12 @@ class SqliteStore implements Store {
   }
 
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord> {
+    const row = [id, ...keyColumns(key), now, now] as const
     return this.#write(() => {
-      const record = sessionRecord(this.#sql.openSession.get(id, ...keyColumns(key), now, now)!)
-      const again = record.id === id && record.epoch === undefined && this.#wasDeleted(key)
-      return again ? { ...record, epoch: this.#beginEpoch(id, now)! } : record
+      // Most sessions that are opened are new ones, of which there is nothing to read.
+      if (this.#sql.newSession.run(...row).changes === 0) return sessionRecord(this.#sql.openSession.get(...row)!)
+      const record: SessionRecord = { ...key, id, createdAt: now, usedAt: now }
+      return this.#wasDeleted(key) ? { ...record, epoch: this.#beginEpoch(id, now)! } : record
     })
   }
 

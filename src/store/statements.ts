@@ -45,6 +45,9 @@ const SQL = {
   release: 'RELEASE work',
   version: 'PRAGMA data_version',
 
+  newSession: `
+    INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, agent, session, conversation) DO NOTHING`,
   openSession: `
     INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, agent, session, conversation) DO UPDATE SET used_at = max(used_at, excluded.used_at)
