@@ -67,7 +67,8 @@ export function repeatedOf(body: JsonText): JsonText {
 export function echoed({ request }: Echo): Record<keyof typeof REPEATED, JsonText> {
   const given = new Map(members(request))
   const all = Object.entries(REPEATED).map(([key, usual]) => {
-    const said = given.get(key) ?? usual
+    const said = given.get(key)
+    if (said === undefined) return [key, usual] as const
     return [key, IN_PARTS.has(key) ? merged(usual, said) : said] as const
   })
   return Object.fromEntries(all) as Record<keyof typeof REPEATED, JsonText>

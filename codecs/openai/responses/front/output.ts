@@ -21,6 +21,11 @@ export class Output {
     this.#sendRun = sendRun
   }
 
+  /** True when events are written. */
+  get streams(): boolean {
+    return this.#send !== undefined
+  }
+
   /** The items that are complete, as the `output` of a response. */
   get items(): JsonText {
     return `[${this.#items.filter((item) => item !== undefined).join(',')}]`

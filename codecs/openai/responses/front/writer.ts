@@ -97,8 +97,9 @@ export class ResponseWriter {
   }
 
   #begin(view: TurnView): SpeechItems {
-    if (!this.#begun) {
-      this.#begun = true
+    if (this.#begun) return this.#speech
+    this.#begun = true
+    if (this.#output.streams) {
       const response = this.#json(view, { status: 'in_progress' })
       this.#output.event('response.created', [['response', response]])
       this.#output.event('response.in_progress', [['response', response]])
