@@ -118,16 +118,19 @@ class Journey {
     if (bindings.outgoing.destroyed) return
     if (fate === 'misdirected') this.#again()
     else if (fate === 'unproven') this.#of.again(AWAY)
-    else if (fate === 'unreached' || this.#repeatable) setTimeout(() => void this.#retry(), AGAIN_MS)
+    else if (fate === 'unreached' || this.#repeatable) setTimeout(() => void this.#retry(fate), AGAIN_MS)
     else this.#of.again(BROKEN)
   }
 
-  /** The replica is tried while its lease lasts, but not for long; when the lease is over the request begins again. */
-  async #retry(): Promise<void> {
+  /**
+   * The replica is tried while its lease lasts, but not for long; when the lease is over the request begins again. So does
+   * one that may have arrived: sent once more as it is, its turn would have the same id, and its key would seem to be its own.
+   */
+  async #retry(fate: ForwardedFate): Promise<void> {
     const { engine, bindings } = this.#of
     await engine.replication?.replicas.refresh().catch(() => {})
     if (bindings.outgoing.destroyed) return
-    if (!engine.replication?.isThere(this.#replica)) this.#again()
+    if (fate === 'broken' || !engine.replication?.isThere(this.#replica)) this.#again()
     else if (performance.now() < this.#until) this.begin()
     else this.#of.again(AWAY)
   }

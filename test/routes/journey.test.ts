@@ -34,8 +34,8 @@ function travelling(isThere: boolean) {
   } as unknown as Travelling
   detourOf(of).to({ owner: 'there', epoch: 1 } as Replica, true, {} as Begun)
   /** The replica is not reached, and the others are read again; meanwhile `happens`. */
-  const missed = async (happens = (): void => {}): Promise<void> => {
-    fates.at(-1)!('unreached')
+  const missed = async (happens = (): void => {}, fate: ForwardedFate = 'unreached'): Promise<void> => {
+    fates.at(-1)!(fate)
     vi.advanceTimersByTime(200)
     happens()
     refreshed.at(-1)!()
@@ -54,6 +54,12 @@ test.each(['misdirected', 'unreached', 'broken'] as const)('who has sessions is 
   const { fail, forget } = travelling(true)
   fail(fate)
   expect(forget).toHaveBeenCalledOnce()
+})
+
+test('a request that may have arrived begins again, as another one', async () => {
+  const { missed, again, sent } = travelling(true)
+  await missed(() => {}, 'broken')
+  expect([again, sent()]).toEqual([[undefined], 1])
 })
 
 test('a request to a replica that is there is sent again, and refused when that has lasted for long', async () => {
