@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import {
   type Awaitable,
   type Claim,
@@ -38,6 +38,12 @@ const RECLAIM_TTL_MS = 86_400_000
 
 /** The length of a day, in milliseconds. */
 const DAY_MS = 86_400_000
+
+/**
+ * The number of characters from which a text is not left with the statement that has written it: SQLite keeps a copy of what
+ * is bound to one until something else is.
+ */
+const LARGE = 1_048_576
 
 /** The number of characters that a probe writes. */
 const PROBE_LENGTH = 65_536
@@ -220,6 +226,8 @@ class SqliteStore implements Store {
     const row = turnRow(record, additions)
     return this.#write(() => {
       const { changes } = this.#sql.endTurn.run(...row)
+      // For no session this writes nothing.
+      if (row.some(isLarge)) this.#sql.endTurn.run(...row.map(() => null))
       // A turn counts once, with its first end.
       if (additions.spent && changes > 0) this.#spend(record, additions.spent)
       this.#sql.stopTurn.run(record.turn)
@@ -415,6 +423,10 @@ class SqliteStore implements Store {
 }
 
 /** The longest wait of a statement for another process's lock, in milliseconds. */
+function isLarge(value: SQLInputValue): boolean {
+  return typeof value === 'string' && value.length >= LARGE
+}
+
 function busyMsOf(shortLived: boolean): number {
   return shortLived ? 0 : RUNNING_BUSY_MS
 }

@@ -283,6 +283,13 @@ describe('several processes', () => {
   })
 })
 
+it('holds no copy of a large text that it has written', async () => {
+  const { line } = start('large.ts', newPath())
+  const { more, kept } = JSON.parse(await line()) as { more: number; kept: number }
+  expect(kept).toBe(2)
+  expect(more).toBeLessThan(40)
+})
+
 describe('what is written in one tick', () => {
   const KEY = { tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }
 
