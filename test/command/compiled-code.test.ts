@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import v8 from 'node:v8'
 import { expect, test, vi } from 'vitest'
-import { keepCompiledCode } from '../../src/cli/compiled-code.ts'
+import { compileInTurn, keepCompiledCode } from '../../src/cli/compiled-code.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const run = promisify(execFile)
@@ -24,12 +24,18 @@ for (let round = 0; round < 4; round++) {
 test('sets flags that Node.js knows', async () => {
   const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
   syncBuiltinESMExports()
+  await compileInTurn()
   await keepCompiledCode()
-  expect(set.mock.calls).toEqual([['--no-memory-reducer-favors-memory'], ['--retain-maps-for-n-gc=1000']])
+  expect(set.mock.calls.flat()).toEqual([
+    '--concurrent-turbofan-max-threads=1',
+    '--no-memory-reducer-favors-memory',
+    '--retain-maps-for-n-gc=1000',
+  ])
   set.mockRestore()
   syncBuiltinESMExports()
   const { stdout } = await run(process.execPath, ['--v8-options'], { maxBuffer: 10_000_000 })
-  for (const flag of ['--memory-reducer-favors-memory (', '--retain-maps-for-n-gc (']) expect(stdout).toContain(flag)
+  const flags = ['--concurrent-turbofan-max-threads (', '--memory-reducer-favors-memory (', '--retain-maps-for-n-gc (']
+  for (const flag of flags) expect(stdout).toContain(flag)
 })
 
 test('lets V8 give memory back once much of it is outside of the heap', async () => {
