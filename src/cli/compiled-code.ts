@@ -4,24 +4,40 @@ export const SETTLED_MS = 12_000
 /** The number of full collections that a class survives without an object of it. */
 const KEPT_COLLECTIONS = 1000
 
-/** The free memory that a process may keep for the sake of its compiled code, in bytes. */
+/** The free memory that a process may keep for the sake of its compiled code, and the garbage, in bytes. */
 const KEPT_MEMORY = 100 * 2 ** 20
+const KEPT_GARBAGE = 100 * 2 ** 20
 
 /** The time between two looks at that memory, in milliseconds: shorter than V8 waits before it gives memory back. */
 const LOOK_MS = 4000
+
+/** The processor time between two looks up to which a process counts as idle, in microseconds. */
+const IDLE_MICROS = 100_000
 
 /**
  * Keeps compiled code in times without turns. When a process has been idle for some seconds, V8 collects garbage and gives
  * back all the memory that it can. That includes the layouts of classes of which there is no object, such as turns, and the
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
- * collects as often, but keeps the layouts, and free pages of its heap. When those are many, as after an answer of 100 MB,
- * V8 may give all of it back once.
+ * collects as often, but keeps the layouts, and free pages of its heap. When those are many, V8 may give all of it back once.
+ * Garbage of a very large answer, which V8 may leave for hours, is collected when the process is idle; that keeps layouts too.
  */
 export async function keepCompiledCode(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8')
+  const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
   const settled = outsideHeap()
   let reduces: boolean | undefined
+  let least = process.memoryUsage().heapUsed
+  let spent = process.cpuUsage()
   const look = (): void => {
+    const { user, system } = process.cpuUsage(spent)
+    spent = process.cpuUsage()
+    least = Math.min(least, process.memoryUsage().heapUsed)
+    if (user + system < IDLE_MICROS && process.memoryUsage().heapUsed - least > KEPT_GARBAGE) {
+      // Node.js has no other way to have it done.
+      setFlagsFromString('--expose-gc')
+      runInNewContext('gc()')
+      setFlagsFromString('--no-expose-gc')
+      least = process.memoryUsage().heapUsed
+    }
     const much = outsideHeap() - settled > KEPT_MEMORY
     if (much === reduces) return
     reduces = much

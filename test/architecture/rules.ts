@@ -247,6 +247,7 @@ export const PARTS: readonly Part[] = [
       'node:readline/promises',
       'node:tls',
       'node:v8',
+      'node:vm',
     ],
   },
   { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine', 'src/engine/replay'] },

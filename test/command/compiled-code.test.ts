@@ -68,6 +68,37 @@ test('lets V8 give memory back once much of it is outside of the heap', async ()
   syncBuiltinESMExports()
 })
 
+test('collects the garbage of a very large answer once, when nothing else is done', async () => {
+  vi.useFakeTimers()
+  const set = vi.spyOn(v8, 'setFlagsFromString')
+  syncBuiltinESMExports()
+  const [usage, cpu] = [vi.spyOn(process, 'memoryUsage'), vi.spyOn(process, 'cpuUsage')]
+  const { rss, external, heapTotal, arrayBuffers } = process.memoryUsage()
+  const used = (mb: number) => void usage.mockReturnValue({ rss, external, heapTotal, arrayBuffers, heapUsed: mb * MB })
+  const spent = (ms: number) => void cpu.mockReturnValue({ user: ms * 500, system: ms * 500 })
+  used(50)
+  spent(0)
+  await keepCompiledCode()
+  const collections = (mb: number, ms: number): number => {
+    used(mb)
+    spent(ms)
+    set.mockClear()
+    vi.advanceTimersByTime(4000)
+    return set.mock.calls.filter(([flag]) => flag === '--expose-gc').length
+  }
+  expect(collections(40, 0)).toBe(0)
+  expect(collections(140, 0)).toBe(0)
+  expect(collections(500, 100)).toBe(0)
+  expect(collections(500, 99)).toBe(1)
+  // What is still there is no garbage.
+  expect(collections(600, 0)).toBe(0)
+  expect(collections(601, 0)).toBe(1)
+  expect('gc' in globalThis).toBe(false)
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+})
+
 test.each(['0', '50', '150', '300', '450', '600'])('collections may be under way: after %s ms', async (after) => {
   const flags = ['--gc-memory-reducer-start-delay-ms=100', '--input-type=module']
   await expect(run(process.execPath, [...flags, '-e', PROGRAM, after])).resolves.toEqual({ stdout: '', stderr: '' })
