@@ -58,10 +58,9 @@ export class DeltaLines {
   }
 
   /** The lines of pieces of text, of which the first has the number `seq`. */
-  lines({ turn, message, inner }: TextRun, seq: number): Pick<FrameRun, 'before' | 'pieces' | 'after'> {
+  lines({ turn, message, inner }: TextRun, seq: number): FrameRun {
     this.#of('text-delta', message, turn)
-    const between = `${this.#middle}"`
-    return { before: this.#head, pieces: inner.map((text, at) => `${seq + at}${between}${text}`), after: '"}' }
+    return { before: this.#head, count: { first: seq, after: `${this.#middle}"` }, pieces: inner, after: '"}' }
   }
 
   #of(type: string, message: Id, turn: Id): void {

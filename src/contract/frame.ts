@@ -18,19 +18,27 @@ export interface WireText {
 
 /**
  * Frames that differ in a piece of their data: each is what stands `before` it, the piece, and what stands `after` it.
- * None of them has a line end. `id` is that of the first, and counts up.
+ * None of them has a line end. `count`: a number and a text stand between `before` and the piece. It and `id` are those of
+ * the first frame, and count up.
  */
 export interface FrameRun {
   event?: string
   before: string
+  count?: { first: number; after: string }
   pieces: readonly string[]
   after: string
   id?: number
 }
 
+/** The pieces of a run, each after its number and the text that follows that. */
+export function countedPieces({ count, pieces }: FrameRun): readonly string[] {
+  return count ? pieces.map((piece, at) => `${count.first + at}${count.after}${piece}`) : pieces
+}
+
 /** The frames of a run. */
-export function framesOf({ event, before, pieces, after, id }: FrameRun): Frame[] {
-  return pieces.map((piece, at) => ({
+export function framesOf(run: FrameRun): Frame[] {
+  const { event, before, after, id } = run
+  return countedPieces(run).map((piece, at) => ({
     data: `${before}${piece}${after}`,
     ...(event !== undefined && { event }),
     ...(id !== undefined && { id: String(id + at) }),

@@ -1,4 +1,4 @@
-import { type Frame, type FrameRun, type Framing, framesOf } from '../contract/index.ts'
+import { countedPieces, type Frame, type FrameRun, type Framing, framesOf } from '../contract/index.ts'
 import { bodyDecoder, encodeBody } from './body.ts'
 import type { FrameDecoder, FrameSink } from './decoder.ts'
 import { encodeNdjson, ndjsonDecoder } from './ndjson.ts'
@@ -33,8 +33,8 @@ export function frameDecoder(framing: Framing, limit: number, sink: FrameSink): 
 export function encodeRun(framing: Framing, run: FrameRun): string {
   if (framing === 'sse') return encodeSseRun(run)
   if (framing === 'body') return framesOf(run).map(encodeBody).join('')
-  const { before, pieces, after } = run
-  return `${before}${pieces.join(`${after}\n${before}`)}${after}\n`
+  const { before, after } = run
+  return `${before}${countedPieces(run).join(`${after}\n${before}`)}${after}\n`
 }
 
 /** The text of a frame on a wire, as `frameDecoder` of the same framing reads it. */

@@ -160,14 +160,20 @@ export function encodeSse(frame: Frame): string {
 }
 
 /** The frames of a run as events. */
-export function encodeSseRun({ event, before, pieces, after, id }: FrameRun): string {
+export function encodeSseRun({ event, before, count, pieces, after, id }: FrameRun): string {
   const head = event === undefined ? '' : eventLine(event)
-  if (id === undefined) return `${head}data: ${before}${pieces.join(`${after}\n\n${head}data: ${before}`)}${after}\n\n`
-  let text = ''
+  const begin = id === undefined ? `${head}data: ${before}` : `${head}id: `
+  const next = `${after}\n\n${begin}`
+  if (id === undefined && !count) return `${begin}${pieces.join(next)}${after}\n\n`
   const data = `\ndata: ${before}`
-  const end = `${after}\n\n`
-  for (const [at, piece] of pieces.entries()) text += `${head}id: ${id + at}${data}${piece}${end}`
-  return text
+  let text = begin
+  for (let at = 0; at < pieces.length; at += 1) {
+    if (at > 0) text += next
+    if (id !== undefined) text = text + (id + at) + data
+    if (count) text = text + (count.first + at) + count.after
+    text += pieces[at]
+  }
+  return `${text}${after}\n\n`
 }
 
 /** The name that was written last, and its line: events of one name follow each other. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Frame, Framing } from '../../src/contract/index.ts'
-import { encodeFrame } from '../../src/framing/index.ts'
+import { type Frame, type FrameRun, type Framing, framesOf } from '../../src/contract/index.ts'
+import { encodeFrame, encodeRun } from '../../src/framing/index.ts'
 
 describe('encodeFrame writes', () => {
   test.each<[Framing, string, Frame, string]>([
@@ -49,4 +49,21 @@ test('each event has its own name, whatever the one before was', () => {
     'event: a b\n',
   ]
   expect(encoded).toEqual(lines.map((line) => `${line}data: x\n\n`))
+})
+
+describe.each(['ndjson', 'text', 'sse', 'body'] as const)('the frames of a run as %s', (framing) => {
+  test.each([
+    ['alone', {}],
+    ['with a name', { event: 'x' }],
+    ['with ids', { event: 'x', id: 9 }],
+    ['with a number', { count: { first: 9, after: ',"b":' } }],
+    ['with ids and a number', { event: 'x', id: 9, count: { first: 99, after: ',"b":' } }],
+  ])('are what each is, %s', (_, more) => {
+    const run: FrameRun = { before: '{"a":', pieces: ['1', '2', '3'], after: '}', ...more }
+    expect(encodeRun(framing, run)).toBe(
+      framesOf(run)
+        .map((frame) => encodeFrame(framing, frame))
+        .join(''),
+    )
+  })
 })

@@ -59,10 +59,8 @@ export class Output {
   deltas(event: string, of: JsonText, { inner }: TextRun): void {
     const first = this.#sequence
     this.#sequence += inner.length
-    if (!this.#sendRun) return
-    const between = `,${of},"delta":"`
-    const pieces = inner.map((text, at) => `${first + at}${between}${text}`)
-    this.#sendRun({ event, before: `{"type":"${event}","sequence_number":`, pieces, after: '"}' })
+    const count = { first, after: `,${of},"delta":"` }
+    this.#sendRun?.({ event, before: `{"type":"${event}","sequence_number":`, count, pieces: inner, after: '"}' })
   }
 
   /** An item begins, at the next place. */
