@@ -56,7 +56,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
       gone() {},
       check: async () => undefined,
     }
-    forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings: { current: settings } })
+    forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings: { current: settings } }, 2)
   })
   afterEach(async () => {
     await lease.drop()
@@ -125,6 +125,19 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     await others.giveUp(record.id)
     await announce({ plain: 1 }, true)
     expect(await place()).toMatchObject({ id: record.id, owner: lease.held })
+  })
+
+  test('remembers a bounded number of them', async () => {
+    const keys = ['a', 'b', 'c'].map((session) => ({ ...KEY, session }))
+    const ids: string[] = []
+    for (const key of keys) {
+      ids.push((await others.take(key)).id)
+      await forwarding.place(request(), key)
+    }
+    for (const id of ids) await others.giveUp(id)
+    const owners: unknown[] = []
+    for (const key of keys) owners.push(((await forwarding.place(request(), key)) as Replica).owner)
+    expect(owners).toEqual([lease.held, lease.held, 'other'])
   })
 
   test.each([

@@ -44,11 +44,13 @@ export class Forwarding {
   readonly #peers: ForwardingPeers
   /** The leases that sessions belonged to when they were read, by their keys. They may belong to others by now. */
   readonly #owners = new Map<string, LeaseRef>()
+  readonly #mostOwners: number
   /** This replica is about to stop: it takes no session, and gives up its own at their next turn. */
   draining = false
 
-  constructor(peers: ForwardingPeers) {
+  constructor(peers: ForwardingPeers, mostOwners = REMEMBERED) {
     this.#peers = peers
+    this.#mostOwners = mostOwners
   }
 
   /** The fault of a request that cannot be recorded: one that stops has given up its lease and its store. */
@@ -105,7 +107,7 @@ export class Forwarding {
     if (elsewhere) return elsewhere
     const record = await replicas.take(key)
     if (this.#isOwn(record)) return record
-    if (this.#owners.size >= REMEMBERED) this.#owners.clear()
+    if (this.#owners.size >= this.#mostOwners) this.#owners.clear()
     this.#owners.set(keyText(key), record.owner!)
     return this.#ownerOf(record)
   }
