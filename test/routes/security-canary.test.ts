@@ -113,7 +113,7 @@ agents:
     protocol: openharness
     url: "http://user:${CANARIES.password}@${engineAddress}/v1?key=${CANARIES.query}"
     headers: { Authorization: "Bearer ${CANARIES.header}", X-Custom: "${CANARIES.header}" }
-telemetry: { otlp: "http://${collectorAddress}", headers: { Authorization: "Bearer ${CANARIES.collector}" } }
+telemetry: { protocol: http/json, otlp: "http://${collectorAddress}", headers: { Authorization: "Bearer ${CANARIES.collector}" } }
 log: { level: debug, pretty: false }
 store: { path: ./data/turnpike.db }
 `,
