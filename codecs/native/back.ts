@@ -7,6 +7,7 @@ import {
   type Frame,
   faultOfEnd,
   frameText,
+  type WireText,
 } from '../../src/contract/index.ts'
 import {
   type AgentEvent,
@@ -19,6 +20,7 @@ import {
   type LinkEvent,
   type Loss,
   member,
+  TextRun,
   type TurnEnd,
   type TurnEvent,
 } from '../../src/model/index.ts'
@@ -89,6 +91,13 @@ export class NativeBack implements BackLink {
     else if (read.is === 'fault') this.#fault(read, line)
     else if (read.is === 'foreign') this.#foreign(line, read.turn)
     else this.#wrong(read)
+  }
+
+  decodeTexts(wire: WireText): TextRun | undefined {
+    const [, type, turn, message] = this.#deltas.known ?? []
+    if (this.#dead || type !== 'text-delta' || !this.#isOurs(turn!)) return undefined
+    const texts = this.#deltas.textsIn(wire)
+    return texts.length > 0 ? TextRun.from(this.#running!.turn, message!, texts) : undefined
   }
 
   decodeEnd(end: CallEnd): void {

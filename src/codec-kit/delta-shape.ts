@@ -63,7 +63,7 @@ export class DeltaShape {
     if (!this.#isOneLine) return []
     const fixed = this.#fixedIn(wire)
     if (wire.text.slice(wire.at, wire.at + fixed[0]!.length) !== fixed[0]) return []
-    return (this.#tail !== undefined && split(wire, fixed[0], fixed[1]!)) || this.#scan(wire, fixed)
+    return (fixed.length === 2 && split(wire, fixed[0], fixed[1]!)) || this.#scan(wire, fixed)
   }
 
   /** The same, delta by delta; `most` of them. */

@@ -1,3 +1,4 @@
+import type { WireText } from '../contract/index.ts'
 import type { JsonText } from '../model/index.ts'
 import { DeltaShape } from './delta-shape.ts'
 
@@ -32,6 +33,16 @@ export class PlainDeltas {
     if (text === undefined) return this.#match(message)
     this.strings = this.#learnt!.strings
     return text
+  }
+
+  /** The strings of the deltas that `textsIn` can read; undefined when there are none yet. */
+  get known(): readonly string[] | undefined {
+    return this.#learnt?.strings
+  }
+
+  /** The texts of deltas like the known one in a row on a wire, whose place moves to their end. */
+  textsIn(wire: WireText): string[] {
+    return this.#learnt?.shape.textsIn(wire) ?? []
   }
 
   #match(message: JsonText): string | undefined {

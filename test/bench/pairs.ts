@@ -1,13 +1,13 @@
 /**
  * Every pair of protocols: a turn of text as an agent of the one would write it, made by that protocol's own front, then
- * read by its back half and written for a client of the other. Framing, both halves, the laws of a turn and its view
+ * read by its back half, all in one read, and written for a client of the other. Framing, both halves, the laws of a turn and its view
  * take part; the limit parses and writes the JSON of the same lines.
  */
 import { loadCodecs } from '../../codecs/index.ts'
 import { type AnyCodec, asBack, asFront, type Dialect, type FrontContext } from '../../src/contract/index.ts'
 import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
-import { encodeFrame, frameDecoder } from '../../src/framing/index.ts'
-import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { encodeFrame, encodeRun, frameDecoder } from '../../src/framing/index.ts'
+import type { Command, TextRun, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { CLIENTS, type ClientName } from '../kit/clients.ts'
 import { EVENTS } from './gateway.ts'
 
@@ -22,7 +22,8 @@ export interface Pair {
   baseline: number
 }
 
-interface Side {
+/** A protocol, as it is measured. */
+export interface Side {
   name: string
   codec: AnyCodec
   dialect: Dialect
@@ -71,7 +72,14 @@ const OPENING: Readonly<
   'agentproc@0.4': { argv: [], client: 'agentproc@0.4', options: { streaming: true } },
 }
 
-function client(side: Side, send: (text: string) => void): { deliver(event: TurnEvent): void; turn: string } {
+/** A client that reads a turn. */
+interface Reader {
+  turn: string
+  deliver(event: TurnEvent): void
+  texts(run: TextRun): void
+}
+
+function client(side: Side, send: (text: string) => void): Reader {
   const opening = OPENING[side.name]!
   const http = side.name === 'openharness'
   const context: FrontContext = {
@@ -93,6 +101,7 @@ function client(side: Side, send: (text: string) => void): { deliver(event: Turn
       send: (frame, framing) => send(encodeFrame(framing, frame)),
     },
   )
+  recorded.onRun = (run, framing) => send(encodeRun(framing, run))
   recorded.open()
   const asked = CLIENTS[opening.client].write({ text: 'go', session: 's' })
   recorded.decode(
@@ -101,11 +110,15 @@ function client(side: Side, send: (text: string) => void): { deliver(event: Turn
   if (!exchange) throw new Error(`${side.name} opens no exchange`)
   const { command } = exchange
   const id = command.type === 'turn-start' ? command.turn : TURN
-  return { turn: id, deliver: (event) => recorded.deliver(event, exchange!) }
+  return {
+    turn: id,
+    deliver: (event) => recorded.deliver(event, exchange!),
+    texts: (run) => recorded.deliverTexts(run, exchange!),
+  }
 }
 
 /** What an agent of this protocol writes for the turn. */
-function wireOf(side: Side): string {
+export function wireOf(side: Side): string {
   let text = ''
   const reader = client(side, (piece) => {
     text += piece
@@ -118,12 +131,19 @@ function framingOf({ name, dialect }: Side): 'sse' | 'ndjson' | 'text' | 'body' 
   return name === 'openharness' ? 'sse' : dialect.framing
 }
 
-/** The wire of `from` into a wire of `to`; gives how many events were translated, and how much was written. */
-function translateOnce(from: Side, wire: string, to: Side): { events: number; written: number } {
-  let [events, written] = [0, 0]
-  const reader = client(to, (text) => {
-    written += text.length
-  })
+/**
+ * The wire of `from` into a wire of `to`, whose pieces `send` gets; gives how many pieces of text were translated. The wire
+ * comes in one read, whose pieces of text are taken together as in a gateway unless `together` is false.
+ */
+export function translateOnce(
+  from: Side,
+  wire: string,
+  to: Side,
+  send: (text: string) => void,
+  together = true,
+): number {
+  let events = 0
+  const reader = client(to, send)
   reader.deliver(acceptedTurn(reader.turn, 'new', 's', undefined))
   const context = {
     options: OPENING[from.name]!.options ?? {},
@@ -140,16 +160,26 @@ function translateOnce(from: Side, wire: string, to: Side): { events: number; wr
         if (event.type === 'text-delta') events += 1
         reader.deliver(event)
       },
+      ...(together && {
+        texts: (run: TextRun) => {
+          events += run.length
+          reader.texts(run)
+        },
+      }),
     },
   )
   agent.open()
   agent.start({ ...START, turn: reader.turn })
   if (from.name === 'openharness') agent.head({ status: 200, headers: { 'content-type': 'text/event-stream' } })
-  const decoder = frameDecoder(framingOf(from), 1 << 24, { frame: (frame) => agent.decode(frame), fault() {} })
-  decoder.push(wire)
+  const decoder = frameDecoder(framingOf(from), 1 << 24, {
+    frame: (frame) => agent.decode(frame),
+    texts: (run) => agent.decodeTexts(run),
+    fault() {},
+  })
+  agent.read(() => decoder.push(wire))
   decoder.end()
   agent.end({ why: 'closed', exitCode: 0 })
-  return { events, written }
+  return events
 }
 
 /** The JSON of a wire's lines. */
@@ -190,22 +220,31 @@ function compare(ms: number, runs: readonly [() => void, () => void]): [number, 
   return [taken[0] / times[0], taken[1] / times[1]]
 }
 
-/** Times every pair and its limit for about `ms` milliseconds each. */
-export async function pairs(ms: number): Promise<Pair[]> {
+/** The protocols of which every pair is measured. */
+export async function everySide(): Promise<Side[]> {
   const codecs = await loadCodecs()
-  const sides = Object.keys(OPENING).map((name): Side => {
+  return Object.keys(OPENING).map((name): Side => {
     const [protocol = '', dialect] = name.split('@')
     const codec = codecs[protocol]!
     return { name, codec, dialect: codec.dialects[dialect ?? Object.keys(codec.dialects)[0]!]! }
   })
+}
+
+/** Times every pair and its limit for about `ms` milliseconds each. */
+export async function pairs(ms: number): Promise<Pair[]> {
+  const sides = await everySide()
   return sides.flatMap((from) => {
     const wire = wireOf(from)
     const lines = jsonOf(wire)
-    const sample = translateOnce(from, wire, from)
-    if (sample.events < EVENTS) throw new Error(`${from.name} gave ${sample.events} events back`)
+    let written = 0
+    const count = (text: string): void => {
+      written += text.length
+    }
+    const events = translateOnce(from, wire, from, count)
+    if (events < EVENTS || written < EVENTS) throw new Error(`${from.name} gave ${events} events back`)
     const limit = (): unknown => lines.map((line) => JSON.stringify(JSON.parse(line)))
     return sides.map((to): Pair => {
-      const [micros, baseline] = compare(ms, [() => translateOnce(from, wire, to), limit])
+      const [micros, baseline] = compare(ms, [() => translateOnce(from, wire, to, count), limit])
       return { from: from.name, to: to.name, micros: micros / EVENTS, baseline: baseline / EVENTS }
     })
   })

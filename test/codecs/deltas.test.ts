@@ -208,6 +208,31 @@ describe('pieces of text in a row', () => {
         '{"type":"done"}',
       ],
     },
+    native: {
+      open: CASES['native']!.open,
+      framing: 'ndjson',
+      frames: (pieces) =>
+        [
+          { type: 'message-start', turn: 't1', message: 'm', role: 'assistant' },
+          ...pieces.map((text, seq) => ({ type: 'text-delta', turn: 't1', seq, message: 'm', text })),
+          { type: 'reasoning-delta', turn: 't1', seq: 100, message: 'm', text: 'a' },
+          { type: 'reasoning-delta', turn: 't1', seq: 101, message: 'm', text: 'b' },
+          { type: 'reasoning-delta', turn: 't1', seq: 102, message: 'm', text: 'c' },
+          { type: 'turn-end', turn: 't1', outcome: 'completed' },
+        ].map((event) => JSON.stringify(event)),
+    },
+    openharness: {
+      open: CASES['openharness']!.open,
+      framing: 'sse',
+      frames: (pieces) => [
+        ...pieces.map((text) => ({ event: 'text_delta', data: JSON.stringify({ message: 'm', text }) })),
+        ...['a', 'b', 'c'].map((text) => ({
+          event: 'reasoning_delta',
+          data: JSON.stringify({ message: 'm', text }),
+        })),
+        { event: 'response', data: '{"response":{"content":"x"}}' },
+      ],
+    },
     chat: {
       open: () => asked(openai, 'chat'),
       framing: 'sse',

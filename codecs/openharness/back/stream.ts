@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type BodyOf, PlainDeltas, type ToolCalls, unparsed } from '../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../src/contract/index.ts'
+import type { BackPorts, WireText } from '../../../src/contract/index.ts'
 import {
   type AgentEvent,
   elements,
@@ -11,6 +11,7 @@ import {
   messagePattern,
   type Part,
   parseObject,
+  TextRun,
 } from '../../../src/model/index.ts'
 import { partOf } from '../attachments.ts'
 import { foreignFrame } from '../front/stream.ts'
@@ -119,6 +120,8 @@ export class StreamReader {
   readonly #ports: BackPorts
   readonly #ids: StreamIds
   readonly #deltas = new PlainDeltas(PLAIN_DELTA)
+  /** The name of the newest event. */
+  #newest = ''
   /** Something of the profile came. */
   used = false
   /** Text, directives or the turn's usage came as events: the closing envelope repeats them. */
@@ -138,12 +141,23 @@ export class StreamReader {
   /** One event of the wire; the `response` is the last. */
   read(name: string, data: string): void {
     this.used = true
+    this.#newest = name
     if (name === 'response') this.response = data
     else if (name === 'text_delta' || name === 'reasoning_delta') this.#delta(name, data)
     else if (Object.hasOwn(HANDLERS, name)) this.#known(name as EventName, data)
     else if (name !== 'turn' && name !== 'ping') {
       this.emit({ type: 'foreign', protocol: PROTOCOL, frame: foreignFrame(name, data) }, undefined)
     }
+  }
+
+  /** Pieces of text like the newest event that stand in a row on the wire. */
+  texts(wire: WireText): TextRun | undefined {
+    const [, named] = this.#deltas.known ?? []
+    const message = named === undefined || this.#newest !== 'text_delta' ? undefined : this.message(named)
+    const texts = message === undefined ? [] : this.#deltas.textsIn(wire)
+    if (texts.length === 0) return undefined
+    this.text = true
+    return TextRun.from(this.#turn, message!, texts)
   }
 
   /** Emits an event of the turn, in a lane where the wire named one. */

@@ -8,8 +8,8 @@ import {
   TurnEmitter,
   weakened,
 } from '../../../src/codec-kit/index.ts'
-import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
-import { type AskOption, type CommandOf, type Fault, fault, type Id } from '../../../src/model/index.ts'
+import type { BackPorts, CallEnd, CallHead, Frame, WireText } from '../../../src/contract/index.ts'
+import { type AskOption, type CommandOf, type Fault, fault, type Id, type TextRun } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
 import { idHeaders, ownExt, type Raw } from '../wire.ts'
 import { answerExt, capabilityExt, type EngineAnswer, type EngineDirective, isPlainList } from './answer.ts'
@@ -81,6 +81,10 @@ export class EngineTurn implements CallTurn {
     this.#begin(undefined)
     call.stream.read(frame.event, frame.data)
     if (call.stream.response !== undefined) this.#read(call, call.read())
+  }
+
+  texts(wire: WireText): TextRun | undefined {
+    return this.#current(wire.call)?.stream.texts(wire)
   }
 
   callEnd(end: CallEnd): void {

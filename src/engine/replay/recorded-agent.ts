@@ -1,4 +1,4 @@
-import type { BackContext, BackDialect, CallEnd, CallHead, Frame } from '../../contract/index.ts'
+import type { BackContext, BackDialect, CallEnd, CallHead, Frame, WireText } from '../../contract/index.ts'
 import type {
   Command,
   Fault,
@@ -6,6 +6,7 @@ import type {
   LinkEvent,
   Loss,
   LossDirection,
+  TextRun,
   TurnEnd,
   TurnEvent,
   TurnStart,
@@ -17,6 +18,8 @@ import type { TurnReader } from '../events/index.ts'
 export interface AgentListener {
   /** An event of a turn, under the laws of a turn. */
   event(event: TurnEvent): void
+  /** Pieces of text of one read, taken together; absent: each is an event. */
+  texts?(run: TextRun): void
   link?(event: LinkEvent): void
   loss?(loss: Loss, direction: LossDirection): void
   /** The wire is broken; the turn that runs fails with it. */
@@ -74,7 +77,8 @@ export class RecordedAgent<O = unknown> {
 
   /** Gives it a turn. */
   start(command: Command & TurnStart): void {
-    this.#host.play(command, new Reader(this.#listener))
+    const listener = this.#listener
+    this.#host.play(command, new Reader(listener), listener.texts && ((run) => listener.texts!(run)))
   }
 
   /** Gives it any other command. */
@@ -86,6 +90,18 @@ export class RecordedAgent<O = unknown> {
   /** The head of an HTTP answer. */
   head(head: CallHead): void {
     this.#host.head(head)
+  }
+
+  /** A read of what the agent wrote: `give` gives its frames, and their pieces of text are taken together. */
+  read(give: () => void): void {
+    this.#host.readBegins()
+    give()
+    this.#host.readEnds()
+  }
+
+  /** May read pieces of text that stand in a row in a read, like frames one by one. */
+  decodeTexts(wire: WireText): void {
+    this.#host.decodeTexts(wire)
   }
 
   /** A frame that the agent wrote. */

@@ -1,5 +1,12 @@
-import { type Frame, type Framing, type FrontContext, type FrontDialect, framesOf } from '../../contract/index.ts'
-import type { Command, Fault, Id, LinkEvent, Loss, LossDirection, TurnEvent } from '../../model/index.ts'
+import {
+  type Frame,
+  type FrameRun,
+  type Framing,
+  type FrontContext,
+  type FrontDialect,
+  framesOf,
+} from '../../contract/index.ts'
+import type { Command, Fault, Id, LinkEvent, Loss, LossDirection, TextRun, TurnEvent } from '../../model/index.ts'
 import { type Exchange, FrontHost } from '../client/index.ts'
 import { LiveView } from '../events/index.ts'
 
@@ -36,6 +43,8 @@ export class RecordedClient {
   readonly #at: number
   readonly #host: FrontHost
   readonly #views = new Map<Id, LiveView>()
+  /** Gets the frames of pieces of text that were delivered together; absent: each is sent. */
+  onRun: ((run: FrameRun, framing: Framing) => void) | undefined
   /** The exit code of its program, once its front has closed the wire. */
   exitCode: number | undefined
 
@@ -43,6 +52,7 @@ export class RecordedClient {
     this.#agent = agent
     this.#at = at
     const lost = (loss: Loss, direction: LossDirection): void => listener.loss?.(loss, direction)
+    const send = (frame: Frame): void => listener.send?.(frame, this.#host.framingOf(frame))
     const warn = (text: string): void => listener.warn?.(text)
     this.#host = new FrontHost(
       { dialect, context, idPrefix, now: () => at, warn, statusOf: () => 500 },
@@ -52,9 +62,10 @@ export class RecordedClient {
           listener.command?.(command, exchange)
         },
         sendRun: (run) => {
-          for (const frame of framesOf(run)) listener.send?.(frame, this.#host.framingOf(frame))
+          if (this.onRun) this.onRun(run, this.#host.framingOf({ data: '' }))
+          else for (const frame of framesOf(run)) send(frame)
         },
-        send: (frame) => listener.send?.(frame, this.#host.framingOf(frame)),
+        send,
         fault: (fault, direction) => listener.fault?.(fault, direction),
         ended: (exchange) => this.#views.delete(exchange.id),
         inputEnded: (exitCode) => {
@@ -100,6 +111,17 @@ export class RecordedClient {
     }
     view.apply(event, this.#at)
     exchange.deliver(event, view)
+  }
+
+  /** Pieces of text of the turn that an exchange is about, like `deliver` one by one. */
+  deliverTexts(run: TextRun, exchange: Exchange): void {
+    const view = this.#views.get(exchange.id)
+    if (!view || !exchange.takesTexts) {
+      for (const event of run.events) this.deliver(event, exchange)
+      return
+    }
+    view.applyTexts(run, this.#at)
+    exchange.deliverTexts(run, view)
   }
 
   /** An event that no turn owns. */
