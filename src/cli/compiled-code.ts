@@ -20,8 +20,9 @@ const IDLE_MICROS = 100_000
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
  * collects as often, but keeps the layouts, and free pages of its heap. When those are many, V8 may give all of it back once.
  * Garbage of a very large answer, which V8 may leave for hours, is collected when the process is idle; that keeps layouts too.
+ * Node.js 22 has no flag to keep free pages. `v8` is the version of V8.
  */
-export async function keepCompiledCode(): Promise<void> {
+export async function keepCompiledCode(v8: string = process.versions.v8): Promise<void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
   const settled = outsideHeap()
   let reduces: boolean | undefined
@@ -39,7 +40,7 @@ export async function keepCompiledCode(): Promise<void> {
       least = process.memoryUsage().heapUsed
     }
     const much = outsideHeap() - settled > KEPT_MEMORY
-    if (much === reduces) return
+    if (much === reduces || !keepsPages(v8)) return
     reduces = much
     setFlagsFromString(`--${much ? '' : 'no-'}memory-reducer-favors-memory`)
   }
@@ -56,6 +57,12 @@ export async function keepCompiledCode(): Promise<void> {
 export async function compileInTurn(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString('--concurrent-turbofan-max-threads=1')
+}
+
+/** True when V8 has the flag to keep free pages: since 13.6. An unknown flag is an error on stderr. */
+function keepsPages(v8: string): boolean {
+  const [major = 0, minor = 0] = v8.split('.').map(Number)
+  return major > 13 || (major === 13 && minor >= 6)
 }
 
 /** The resident memory that is not in the heap, in bytes: the program, and what V8 and the C library keep for later. */

@@ -38,6 +38,24 @@ test('sets flags that Node.js knows', async () => {
   for (const flag of flags) expect(stdout).toContain(flag)
 })
 
+test.each([
+  ['12.4.254.21-node.57', false],
+  ['13.5.1', false],
+  ['13.6.233.17-node.30', true],
+  ['13.10.2', true],
+  ['14.0.1', true],
+])('asks V8 %s to keep free pages: %j', async (version, asks) => {
+  const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
+  syncBuiltinESMExports()
+  await keepCompiledCode(version)
+  expect(set.mock.calls.flat()).toEqual([
+    ...(asks ? ['--no-memory-reducer-favors-memory'] : []),
+    '--retain-maps-for-n-gc=1000',
+  ])
+  set.mockRestore()
+  syncBuiltinESMExports()
+})
+
 test('lets V8 give memory back once much of it is outside of the heap', async () => {
   vi.useFakeTimers()
   const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
