@@ -27,10 +27,11 @@ export interface Served {
 }
 
 /**
- * The open files of one agent's pipes, both ends, and of two shells that wait to become agents. A gateway makes those of
- * the next agents ahead, one agent after the other, so it has fewer for a moment after each start.
+ * The open files of one agent's pipes, both ends, of two shells that wait to become agents, and of up to eight pipes that
+ * were made ahead: six at a time, when there are fewer than three. A gateway has none of these at its start, and then more
+ * and fewer, from turn to turn.
  */
-export const PIPE_FILES = 6 + 2 * 8
+export const PIPE_FILES = 6 + 2 * 8 + 2 * 8
 
 /** What the gateway may have in memory: one that keeps what it should not is gone. */
 const HEAP_MIB = 192
