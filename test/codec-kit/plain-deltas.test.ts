@@ -108,3 +108,12 @@ test('what is read by the text around it is what JSON says', () => {
     }),
   )
 })
+
+test('deltas in a row are read once one of them is known', () => {
+  const deltas = new PlainDeltas(messagePattern(SHAPE), CHANGING)
+  const text = ['c', 'd'].map((piece, seq) => `${message(piece, 'a', seq)}\n`).join('')
+  const wire = { text, at: 0, before: '', after: '\n', call: undefined }
+  expect([deltas.known, deltas.textsIn(wire), wire.at]).toEqual([undefined, [], 0])
+  for (const piece of ['x', 'y']) deltas.textIn(message(piece, 'a', 7))
+  expect([deltas.known?.[1], deltas.textsIn(wire), wire.at]).toEqual(['a', ['c', 'd'], text.length])
+})

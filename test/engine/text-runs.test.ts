@@ -100,10 +100,13 @@ async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[numb
 }
 
 const piece = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }), fc.constant(' plain'))
-const runs = fc.array(fc.tuple(fc.constantFrom('m', 'n', 'sub'), fc.array(piece, { minLength: 2, maxLength: 5 })), {
-  minLength: 1,
-  maxLength: 5,
-})
+const runs = fc.array(
+  fc.tuple(fc.constantFrom('m', 'n', 'sub', 'no'), fc.array(piece, { minLength: 2, maxLength: 5 })),
+  {
+    minLength: 1,
+    maxLength: 5,
+  },
+)
 
 function delta(message: string, text: string): TextDelta {
   return { turn: 't', type: 'text-delta', message, text }
@@ -117,7 +120,8 @@ describe.each(REQUESTS)('a client of %s %s', (...request) => {
   test('law: reads the same when pieces of text are written together', async () => {
     const open = await client(request)
     const begin = [acceptedTurn('t', 'new', 's', undefined), { type: 'turn-started', turn: 't' } as const]
-    const messages = [{ message: 'm' }, { message: 'n' }, { message: 'sub', lane: 'l' }].map(
+    const refused = { message: 'no', phase: 'refusal' } as const
+    const messages = [{ message: 'm' }, { message: 'n' }, { message: 'sub', lane: 'l' }, refused].map(
       (about) => ({ type: 'message-start', turn: 't', role: 'assistant', ...about }) as const,
     )
     const end: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed', stop: 'end' }
