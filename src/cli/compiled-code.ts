@@ -51,8 +51,8 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
 }
 
 /**
- * Has V8 optimize one function at a time. Up to four at once are 80 MB, which the C library cannot give back afterwards,
- * because what stays lies between.
+ * Has V8 optimize one function at a time. Up to four at once take 80 MB, which the C library cannot give back afterwards,
+ * because memory that is still in use lies between.
  */
 export async function compileInTurn(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8')
