@@ -92,7 +92,7 @@ class SqliteStore implements Store {
     this.#path = path
     this.#sql = prepareAll(db)
     this.#writes = shortLived
-      ? new ShortTransactions(db)
+      ? new ShortTransactions(db, this.#sql)
       : new TickTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
     if (shortLived) this.#queue = new RetryQueue(isLocked, SHORT_LIVED_PATIENCE_MS)
   }
@@ -308,7 +308,7 @@ class SqliteStore implements Store {
   }
 
   version(): number {
-    return this.#now(() => this.#sql.version.get()!['data_version'] as number)
+    return this.#now(() => this.#writes.version())
   }
 
   hasOtherLease(owner: string, now: number): Awaitable<boolean> {

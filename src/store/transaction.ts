@@ -32,6 +32,12 @@ export interface Writes {
   atomically<T>(work: () => T): T
   /** Commits all writes since the last commit. When that fails, none of them is kept. */
   commit(): void
+  /** The version of the database, which differs from an earlier one when another process has written since. */
+  version(): number
+}
+
+function readVersion({ version }: Statements): number {
+  return version.get()!['data_version'] as number
 }
 
 /**
@@ -41,9 +47,11 @@ export interface Writes {
  */
 export class ShortTransactions implements Writes {
   readonly #db: DatabaseSync
+  readonly #sql: Statements
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, sql: Statements) {
     this.#db = db
+    this.#sql = sql
   }
 
   write<T>(work: () => T): T {
@@ -55,6 +63,10 @@ export class ShortTransactions implements Writes {
   }
 
   commit(): void {}
+
+  version(): number {
+    return readVersion(this.#sql)
+  }
 }
 
 /**
@@ -66,6 +78,8 @@ export class TickTransaction implements Writes {
   readonly #sql: Statements
   readonly #failed: (error: unknown) => void
   #soon: NodeJS.Immediate | undefined
+  /** The version, if it was read in the transaction or in this step. */
+  #version: number | undefined
 
   /** `failed` is called with the error of a commit at the end of a tick. */
   constructor(db: DatabaseSync, sql: Statements, failed: (error: unknown) => void) {
@@ -96,6 +110,7 @@ export class TickTransaction implements Writes {
     if (!this.#soon) return
     clearImmediate(this.#soon)
     this.#soon = undefined
+    this.#version = undefined
     if (!this.#db.isTransaction) return
     try {
       this.#sql.commit.run()
@@ -105,10 +120,24 @@ export class TickTransaction implements Writes {
     }
   }
 
+  /** Read once in a transaction, in which no other process writes, and once in a step outside of one. */
+  version(): number {
+    const isUndone = this.#soon !== undefined && !this.#db.isTransaction
+    if (this.#version !== undefined && !isUndone) return this.#version
+    if (!this.#soon) queueMicrotask(() => this.#stepEnds())
+    this.#version = readVersion(this.#sql)
+    return this.#version
+  }
+
+  #stepEnds(): void {
+    if (!this.#soon) this.#version = undefined
+  }
+
   #begin(): void {
     // SQLite may have ended it by itself: a full disk undoes a whole transaction.
     if (this.#soon && this.#db.isTransaction) return
     this.#sql.begin.run()
+    this.#version = undefined
     this.#soon ??= setImmediate(() => {
       try {
         this.commit()

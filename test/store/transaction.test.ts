@@ -54,7 +54,7 @@ test('of work that throws nothing is kept, and the rest of its tick is', async (
 
 test('a short transaction keeps all of its work, or nothing when the work or its commit fails', () => {
   const { db, rows } = transaction()
-  const it = new ShortTransactions(db)
+  const it = new ShortTransactions(db, prepareAll(db))
   const insert = (table: 'parents' | 'children', id: number) => () => db.exec(`INSERT INTO ${table} VALUES (${id})`)
   it.write(insert('parents', 1))
   expect(() => it.write(insert('children', 7))).toThrow('FOREIGN KEY constraint failed')
@@ -145,7 +145,7 @@ test('after work that threw the others of its tick are committed together', asyn
 
 test('a short transaction gives the result of its work, and is over with it', () => {
   const { db } = transaction()
-  const it = new ShortTransactions(db)
+  const it = new ShortTransactions(db, prepareAll(db))
   const during = (): boolean => db.isTransaction
   expect([it.write(during), it.atomically(during), db.isTransaction]).toEqual([true, true, false])
 })
