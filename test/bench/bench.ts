@@ -1,5 +1,6 @@
 /** What all lines of the table have: the servers that are measured, started when a line first needs them. */
 import { type Gateway, type GatewayOptions, Workshop } from './gateway.ts'
+import type { LoadLength } from './load.ts'
 import { program } from './processes.ts'
 import type { LineInfo, Sample } from './table.ts'
 
@@ -14,6 +15,9 @@ export interface Amounts {
   /** The most agents at once of live streams; no limit when absent. */
   widest?: number
 }
+
+/** The length of a load that warms up: so many milliseconds at least, and then until its turns are as many. */
+export type Warming = Required<LoadLength>
 
 /** A server that is compared with. */
 export interface Server {
@@ -36,8 +40,8 @@ export interface Group {
 /** The servers of one run. */
 export class Bench {
   amounts: Amounts
-  /** In the round to warm up, how long a load of middling width goes on, in milliseconds; else 0. */
-  warmMs = 0
+  /** In the round to warm up, what a load of middling width does at least. */
+  warming: Warming | undefined
   readonly workshop = new Workshop()
   readonly #started = new Map<string, Promise<unknown>>()
   readonly #stops: (() => Promise<void>)[] = []
@@ -46,9 +50,10 @@ export class Bench {
     this.amounts = amounts
   }
 
-  /** How long a load of so many at once goes on, in milliseconds: one width of each path warms up for all of them. */
-  msFor(width: number): number {
-    return width === 8 || width === 32 ? Math.max(this.warmMs, this.amounts.ms) : this.amounts.ms
+  /** The length of a load of so many at once: one width of each path warms up for all of them. */
+  lengthFor(width: number): LoadLength {
+    const warms = this.warming && (width === 8 || width === 32)
+    return warms ? { ...this.warming!, ms: Math.max(this.warming!.ms, this.amounts.ms) } : { ms: this.amounts.ms }
   }
 
   /** A program of `limits/` that says its port. */

@@ -2,8 +2,18 @@
 import type { RequestKind } from './answers.ts'
 import { cpuMicros, program } from './processes.ts'
 
+/** The length of a load without a number of turns. */
+export interface LoadLength {
+  /** How long it goes on, in milliseconds. */
+  ms: number
+  /** It goes on until it has had so many turns, if there is time. */
+  leastTurns?: number
+  /** How long it goes on for their sake, in milliseconds. */
+  mostMs?: number
+}
+
 /** What the load does. */
-export interface LoadJob {
+export interface LoadJob extends LoadLength {
   port: number
   /** `{session}` in it is the name of the session. */
   path: string
@@ -17,8 +27,7 @@ export interface LoadJob {
   mark: string
   /** Connections, each with one turn at a time. */
   width: number
-  /** How long it goes on, in milliseconds, unless `turns` says how often. */
-  ms: number
+  /** The number of turns, instead of a time. */
   turns?: number
   /** A connection begins a turn no sooner than so many milliseconds after its turn before. */
   everyMs?: number
@@ -50,7 +59,7 @@ const PATIENCE_MS = 120_000
 /** Runs a load on the server with this process id. Every connection has had one turn before anything is measured. */
 export async function load(pid: number, job: LoadJob): Promise<Measured> {
   const running = program('programs/load.ts', [JSON.stringify(job)])
-  const patience = setTimeout(() => running.child.kill('SIGKILL'), job.ms + PATIENCE_MS)
+  const patience = setTimeout(() => running.child.kill('SIGKILL'), Math.max(job.ms, job.mostMs ?? 0) + PATIENCE_MS)
   await running.line()
   const before = cpuMicros(pid)
   running.child.stdin!.write('go\n')

@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Progress } from '../../src/cli/progress.ts'
-import { type Amounts, Bench, type Group } from './bench.ts'
+import { type Amounts, Bench, type Group, type Warming } from './bench.ts'
 import { GROUPS } from './groups.ts'
 import { lostShare } from './noise.ts'
 import { startPeers } from './peers/index.ts'
@@ -22,8 +22,8 @@ const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 /** More of the processors' time than this in others' hands, and figures say more of them than of us. */
 const MOST_LOST = 0.1
 const MOST_WORSE = 0.1
-/** How long the round to warm up loads each path, in milliseconds: until V8 has compiled what is called often. */
-const WARM_MS = 8000
+/** What the round to warm up does with each path: until V8 has compiled what is called often. */
+const WARMING: Warming = { ms: 8000, leastTurns: 25_000, mostMs: 16_000 }
 
 const { values } = parseArgs({
   options: {
@@ -70,7 +70,7 @@ async function measure(
     const prepared = Promise.all(groups.map((group) => group.prepare?.(bench)))
     for (let round = 0; round <= rounds; round += 1) {
       lost.push(await lostShare())
-      bench.warmMs = round === 0 && !values.quick ? WARM_MS : 0
+      bench.warming = round === 0 && !values.quick ? WARMING : undefined
       bench.amounts = round === 0 ? { ...amounts, times: 1 } : amounts
       for (const group of groups) {
         if (group.once && round !== 1) continue

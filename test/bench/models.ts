@@ -48,7 +48,7 @@ export function askModel(
 ): Promise<Measured> {
   const width = streams ? STREAMS : WHOLE
   const shape: Shape = { path: PATHS[api], kind: streams ? `${api}-stream` : api, headers }
-  const job = { ...shape, port, width, ms: bench.msFor(width), text: streams ? 'long' : 'go', mark: MARK }
+  const job = { ...shape, port, width, ...bench.lengthFor(width), text: streams ? 'long' : 'go', mark: MARK }
   return load(pid, { ...job, sessions: sessionsOf(shape) })
 }
 

@@ -49,7 +49,7 @@ function spawned(kind: keyof typeof AGENTS, width: number): Group {
       const args = [String(bench.amounts.ms), String(width), input, benchFile(script)]
       const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
       const { port, pid } = await bench.gateway('main')
-      const job = { port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ms: bench.msFor(width) } as const
+      const job = { port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ...bench.lengthFor(width) } as const
       const { turns, seconds } = await load(pid, { ...job, sessions: kind })
       return { [name]: { figure: turns / seconds, limit: direct.turns / direct.seconds } }
     },

@@ -33,11 +33,11 @@ export const TRANSLATED: readonly Group[] = [
         limitedBy: LIMITED,
       },
     ],
-    async round({ amounts, warmMs }) {
+    async round({ amounts, warming }) {
       const ms = amounts.ms < 100 ? 1 : Math.min(MOST, amounts.ms / 20)
       const begin = performance.now()
       let all = await pairs(ms)
-      while (performance.now() - begin < warmMs) all = await pairs(ms)
+      while (performance.now() - begin < (warming?.ms ?? 0)) all = await pairs(ms)
       const ratios = all.map(({ micros, baseline }) => micros / baseline)
       const middle = median(ratios)
       const near = all.toSorted((a, b) => distance(a, middle) - distance(b, middle))[0]!

@@ -16,7 +16,7 @@ export const BARE: Shape = { path: '/', kind: 'zene' }
 
 /** Runs a load of a shape on a server, `width` turns at once. */
 export function run(bench: Bench, { port, pid }: Server, shape: Shape, width: number): Promise<Measured> {
-  const job = { ...shape, port, width, ms: bench.msFor(width), text: 'go', mark: MARK }
+  const job = { ...shape, port, width, ...bench.lengthFor(width), text: 'go', mark: MARK }
   return load(pid, { ...job, sessions: sessionsOf(shape) })
 }
 

@@ -42,7 +42,7 @@ export const SANDBOX_AGENT: Peer = {
   load(bench, { port, pid }) {
     const path = '/v1/acp/{session}'
     const job = { port, path, follow: path, kind: 'acp', mark: 'stopReason', text: 'go' } as const
-    return load(pid, { ...job, width: WIDTH, ms: bench.msFor(WIDTH), sessions: SESSIONS })
+    return load(pid, { ...job, width: WIDTH, ...bench.lengthFor(WIDTH), sessions: SESSIONS })
   },
   own: async (bench, per) => run(bench, await bench.gateway('main'), per === 'turn' ? SHORT : STREAM, WIDTH),
 }

@@ -118,8 +118,15 @@ class Connection {
   }
 }
 
+/** True while the load goes on. */
+function goesOn(): boolean {
+  const { ms, turns, leastTurns = 0, mostMs = 0 } = job
+  if (turns !== undefined) return sent < turns
+  return performance.now() - begin < (sent < leastTurns ? Math.max(ms, mostMs) : ms)
+}
+
 async function work(connection: Connection): Promise<void> {
-  while (job.turns === undefined ? performance.now() - begin < job.ms : sent < job.turns) {
+  while (goesOn()) {
     if (job.restMs !== undefined && sent + 1 === job.turns) await pause(job.restMs)
     const next = performance.now() + (job.everyMs ?? 0)
     await connection.ask()
