@@ -1,6 +1,6 @@
-import { TurnEmitter } from '../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../src/contract/index.ts'
-import { type Ext, type Fault, fault, type Id, type Item } from '../../src/model/index.ts'
+import { type DeltaShape, TurnEmitter } from '../../src/codec-kit/index.ts'
+import type { BackPorts, WireText } from '../../src/contract/index.ts'
+import { type Ext, type Fault, fault, type Id, type Item, type TextRun } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
 import type { AnswerReader } from './process-turn.ts'
 import { INVALID_SESSION } from './session.ts'
@@ -75,6 +75,9 @@ export abstract class TypedReply<Read = unknown> implements AnswerReader {
     this.take(read, line)
   }
 
+  /** Pieces of the answer in a row; absent when a wire has its pieces read one by one. */
+  texts?(wire: WireText): TextRun | undefined
+
   /** Ends the message with its whole text. */
   abstract close(): void
 
@@ -106,6 +109,17 @@ export abstract class TypedReply<Read = unknown> implements AnswerReader {
     if (type === 'text-delta') this.shown += text
     const of = { type, turn: this.out.turn, message: this.out.message ?? this.out.openMessage(), text } as const
     this.out.ports.emit(ext ? { ...of, ext } : of)
+  }
+
+  /** Pieces of the answer that stand in a row on the wire. */
+  protected partials(shape: DeltaShape, wire: WireText): TextRun | undefined {
+    const texts = this.options.streaming && this.error === undefined ? shape.textsIn(wire) : []
+    if (texts.length === 0) return undefined
+    this.#understood = true
+    this.#cut = false
+    const run = this.out.run(texts)
+    this.shown += run.text
+    return run
   }
 
   protected permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void {

@@ -1,5 +1,15 @@
 import type { BackPorts } from '../contract/index.ts'
-import type { Ext, Fault, Id, Loss, Part, Role, TurnEnd, TurnEvent } from '../model/index.ts'
+import {
+  type Ext,
+  type Fault,
+  type Id,
+  type Loss,
+  type Part,
+  type Role,
+  TextRun,
+  type TurnEnd,
+  type TurnEvent,
+} from '../model/index.ts'
 
 /** An event without the members that its sender adds to all of its events: its turn, and those named in `K`. */
 export type BodyOf<E, K extends string = never> = E extends unknown ? Omit<E, 'turn' | K> : never
@@ -57,6 +67,11 @@ export class TurnEmitter {
     if (this.#lane !== undefined) this.emit({ type: 'text-delta', message, text }, ext)
     else if (ext === undefined) this.ports.emit({ turn: this.turn, type: 'text-delta', message, text })
     else this.ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
+  }
+
+  /** Pieces of the answer in a row, in a new message if none is open. They are not emitted. */
+  run(texts: string[]): TextRun {
+    return TextRun.from(this.turn, this.#message ?? this.openMessage(), texts)
   }
 
   /**

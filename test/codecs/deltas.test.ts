@@ -208,6 +208,36 @@ describe('pieces of text in a row', () => {
         '{"type":"done"}',
       ],
     },
+    zene: {
+      open: CASES['zene']!.open,
+      framing: 'ndjson',
+      frames: (pieces) => [
+        '{"protocol_version":1,"type":"ack","request_id":"r1","session_id":"s1","status":"ACCEPTED"}',
+        ...pieces.map((delta, seq) =>
+          JSON.stringify({
+            protocol_version: 1,
+            type: 'event',
+            request_id: 'r1',
+            session_id: 's1',
+            ts_ms: 1_700_000_000_000 + 7 * seq,
+            event_type: 'TEXT_DELTA',
+            seq,
+            payload: { delta },
+          }),
+        ),
+        '{"protocol_version":1,"type":"final","request_id":"r1","session_id":"s1","status":"OK","text":"x"}',
+      ],
+    },
+    'agentproc@0.4': {
+      open: CASES['agentproc@0.4']!.open,
+      framing: 'ndjson',
+      frames: (pieces) => [
+        ...pieces.map((text) => JSON.stringify({ type: 'partial', text })),
+        '{"type":"partial","role":"thinking","text":"x"}',
+        ...pieces.map((text) => JSON.stringify({ type: 'partial', text })),
+        '{"type":"result","text":"x"}',
+      ],
+    },
     native: {
       open: CASES['native']!.open,
       framing: 'ndjson',

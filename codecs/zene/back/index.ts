@@ -1,4 +1,4 @@
-import { CANCELLED, failedWith, scalarText } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, failedWith, PlainDeltas, scalarText, valuesOf } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -6,6 +6,7 @@ import {
   type CallEnd,
   type Frame,
   frameText,
+  type WireText,
 } from '../../../src/contract/index.ts'
 import {
   beginningOf,
@@ -13,6 +14,7 @@ import {
   type Loss,
   messagePattern,
   parseObject,
+  type TextRun,
   type TurnStart,
   UNASKED_OUTPUT,
 } from '../../../src/model/index.ts'
@@ -27,6 +29,8 @@ import { ZeneTurn } from './turn.ts'
 const PLAIN_DELTA = messagePattern(
   '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
 )
+/** The members of it that each one has with another value. */
+const CHANGING = valuesOf('ts_ms', 'seq')
 
 /** The request id of the first ping, which shows that a persistent process is there. */
 const GREETING = 'turnpike-hello'
@@ -52,6 +56,7 @@ export class ZeneBack implements BackLink {
   /** The newest runs that the agent was given. */
   readonly #over = new Set<string>()
   #turn: ZeneTurn | undefined
+  #deltas = new PlainDeltas(PLAIN_DELTA, CHANGING)
   #selfTest: SelfTest | undefined
   /** The process has not written a line. */
   #silent = true
@@ -86,9 +91,9 @@ export class ZeneBack implements BackLink {
   decode(frame: Frame): void {
     const line = frameText(frame)
     this.#silent = false
-    const plain = PLAIN_DELTA.exec(line)
-    const json = plain ? undefined : parseObject(line)
-    const request = plain ? plain[1] : json?.['request_id']
+    const text = this.#deltas.textIn(line)
+    const json = text === undefined ? parseObject(line) : undefined
+    const request = text === undefined ? json?.['request_id'] : this.#deltas.strings[1]
     if (!this.#ready && request === GREETING) {
       this.#ready = true
       this.#ports.emit({ turn: null, type: 'agent-ready' })
@@ -97,13 +102,21 @@ export class ZeneBack implements BackLink {
     if (json && this.#mayBeUnasked && !this.#over.has(scalarText(request)) && request !== 'unknown')
       this.#unasked(line, json)
     if (!turn) return
-    if (!plain && !json) turn.unparsed()
+    if (text === undefined && !json) turn.unparsed()
     else if (!this.#isOf(turn, request)) {
       if (!this.#shared) turn.unparsed()
     } else if (json) turn.read(line, json)
-    else turn.text(plain![3]!)
+    else turn.text(text!)
     // Its end may have begun the next one.
     if (turn.ended && this.#turn === turn) this.#turn = undefined
+  }
+
+  decodeTexts(wire: WireText): TextRun | undefined {
+    const request = this.#deltas.known?.[1]
+    const turn = this.#turn
+    return request !== undefined && turn && this.#isOf(turn, request)
+      ? turn.texts(this.#deltas.textsIn(wire))
+      : undefined
   }
 
   /** True when a line with this id belongs to the turn. A process of one run may leave the id out. */
@@ -139,6 +152,7 @@ export class ZeneBack implements BackLink {
     const request = requestOf(start)
     this.#over.add(request)
     if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
+    this.#deltas = new PlainDeltas(PLAIN_DELTA, CHANGING)
     this.#turn = new ZeneTurn(this.#ports, start.turn, request, session)
     if (!this.#stream) {
       this.#silent = true

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { CANCELLED, dropped, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { fault, type Id, isRecord, type Loss } from '../../../src/model/index.ts'
+import { fault, type Id, isRecord, type Loss, type TextRun } from '../../../src/model/index.ts'
 import { ackSchema, eventSchema } from '../schema.ts'
 import { PROTOCOL } from '../wire.ts'
 import { type AgentAnswer, readAnswer, readError } from './answer.ts'
@@ -36,6 +36,13 @@ export class ZeneTurn {
   text(text: string): void {
     this.#out.started()
     this.#out.text(text)
+  }
+
+  /** Pieces of the answer in a row. */
+  texts(texts: string[]): TextRun | undefined {
+    if (texts.length === 0) return undefined
+    this.#out.started()
+    return this.#out.run(texts)
   }
 
   unparsed(): void {

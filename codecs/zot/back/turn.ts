@@ -18,7 +18,7 @@ import {
   member,
   type Part,
   type Stop,
-  TextRun,
+  type TextRun,
 } from '../../../src/model/index.ts'
 import { readContent } from '../content.ts'
 import { faultOfText } from '../errors.ts'
@@ -78,7 +78,7 @@ export class TurnDecoder extends TurnEmitter {
     if (texts.length === 0) return undefined
     this.#spoke = true
     this.#call.spoke = true
-    return TextRun.from(this.turn, this.message ?? this.openMessage(), texts)
+    return this.run(texts)
   }
 
   /** `turn_start`: a model call begins and ends what the last one left open. */

@@ -232,3 +232,27 @@ test('of a recording of both sides only what names the request is its answer', (
   drive.feed(flat({ request_id: 'r1' }))
   expect(drive.events.at(-1)).toEqual({ turn: 't1', type: 'turn-end', outcome: 'completed', stop: 'end' })
 })
+
+describe('pieces of text in a row', () => {
+  const pieces = (request: string, ...texts: readonly string[]): string =>
+    texts
+      .map(
+        (delta, seq) =>
+          `{"protocol_version":1,"type":"event","request_id":"${request}","session_id":"s1","ts_ms":${7 * seq},"event_type":"TEXT_DELTA","seq":${seq},"payload":{"delta":"${delta}"}}\n`,
+      )
+      .join('')
+  const text = (events: readonly { type: string; text?: string }[]): string =>
+    events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+
+  test('are those of the run: one of another run, or between two runs, is none', () => {
+    const drive = driveBack(codec, { options: { mode: 'stream' } })
+    drive.link.open!()
+    expect(drive.read('ndjson', pieces('t1', 'x', 'x', 'x'))).toBe(0)
+    drive.start('hi')
+    expect(drive.read('ndjson', pieces('other', 'x', 'x', 'x', 'x'))).toBe(0)
+    expect(drive.read('ndjson', pieces('t1', 'a', 'b', 'c', 'd'))).toBe(3)
+    drive.feed(final())
+    expect(drive.read('ndjson', pieces('t1', 'x', 'x'))).toBe(0)
+    expect(text(drive.events)).toBe('abcd')
+  })
+})

@@ -1,6 +1,6 @@
 import { type Ending, failedWith, type Report } from '../../../../src/codec-kit/index.ts'
-import type { BackContext, BackPorts } from '../../../../src/contract/index.ts'
-import type { CommandOf, Fault } from '../../../../src/model/index.ts'
+import type { BackContext, BackPorts, WireText } from '../../../../src/contract/index.ts'
+import type { CommandOf, Fault, TextRun } from '../../../../src/model/index.ts'
 import { CANCELLED } from '../../endings.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { type Prepared, ProcessTurn } from '../../process-turn.ts'
@@ -50,6 +50,10 @@ export class TypedTurn extends ProcessTurn {
     this.#first = false
     this.answer.line(line)
     if (this.answer.answered) this.#answered()
+  }
+
+  texts(wire: WireText): TextRun | undefined {
+    return this.ended ? undefined : this.answer.texts?.(wire)
   }
 
   /** Takes a permission request with a valid id. */

@@ -1,9 +1,14 @@
-import { member } from '../../../../src/model/index.ts'
+import { DeltaShape } from '../../../../src/codec-kit/index.ts'
+import type { WireText } from '../../../../src/contract/index.ts'
+import { member, type TextRun } from '../../../../src/model/index.ts'
 import { TypedReply } from '../../typed-reply.ts'
 import { type AgentLine, type ReadLine, readLine, unpadded } from '../schema.ts'
 import { readUsage } from '../usage.ts'
 
 type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
+
+/** A partial as it is nearly always written. */
+const PARTIALS = new DeltaShape('{"type":"partial","text":"', '"}', undefined)
 
 /** Reads one run of an agent of wire 0.4. Its result may repeat the text of the partials, or a part of it. */
 export class Reply extends TypedReply<ReadLine> {
@@ -29,6 +34,10 @@ export class Reply extends TypedReply<ReadLine> {
     else if (event.type === 'result') this.#answer(event, ext, line)
     else if (event.type === 'error') this.#fail(event, ext, line)
     else this.permission(event, ext, line)
+  }
+
+  override texts(wire: WireText): TextRun | undefined {
+    return this.partials(PARTIALS, wire)
   }
 
   close(): void {

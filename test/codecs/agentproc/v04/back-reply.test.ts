@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readLine } from '../../../../codecs/agentproc/v04/schema.ts'
 import { PUBLISHED } from '../../../kit/recordings.ts'
-import { codes, error, OK, outcome, partial, result, run } from './runs.ts'
+import { codes, error, OK, open, outcome, partial, result, run } from './runs.ts'
 
 describe('the answer', () => {
   test('partials and a result that repeats them', () => {
@@ -198,4 +198,35 @@ test('the published scenarios', () => {
     expect(found.fault?.message ?? '', name).toBe(wanted.error)
     expect(found.outcome, name).toBe(wanted.exit_code === 0 ? 'completed' : 'failed')
   }
+})
+
+describe('partials in a row', () => {
+  const read = (options: Record<string, unknown>, ...lines: readonly string[]) => {
+    const back = open(options)
+    back.start('hello')
+    const together = back.read('ndjson', lines.map((line) => `${line}\n`).join(''))
+    back.link.decodeEnd(OK)
+    return { ...outcome(back.events), together, losses: back.losses.length }
+  }
+
+  test('are read together, and the result that repeats them is their message', () => {
+    const { deltas, said, together } = read(
+      { streaming: true },
+      ...['a', ' b', ' c'].map((text) => partial(text)),
+      result('a b c'),
+    )
+    expect([deltas, said, together]).toEqual([['a', ' b', ' c'], 'a b c', 2])
+  })
+
+  test('are no text where only results are, after an error, and after the result', () => {
+    const partials = ['a', 'b', 'c'].map((text) => partial(text))
+    expect(read({ streaming: false }, ...partials, result('x'))).toMatchObject({ deltas: [], together: 0, losses: 3 })
+    expect(read({ streaming: true }, error('no'), ...partials)).toMatchObject({ deltas: [], together: 0, losses: 3 })
+    expect(read({ streaming: true }, result('x'), ...partials)).toMatchObject({ deltas: [], together: 0, losses: 0 })
+  })
+
+  test('show that an agent goes on after a line that was cut off', () => {
+    const back = read({ streaming: true }, '{"type":"part', partial('a'), partial('b'))
+    expect(back).toMatchObject({ deltas: ['a', 'b'], together: 2, outcome: 'completed' })
+  })
 })
