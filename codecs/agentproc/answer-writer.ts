@@ -35,6 +35,11 @@ export abstract class AnswerWriter {
     return this.#last !== undefined
   }
 
+  /** True when a piece of this message would be written like the partial before it. */
+  protected shows(message: Id): boolean {
+    return message === this.#last && this.whole.length === 0
+  }
+
   /** Partials are one text, which includes asides. */
   protected startMessage({ phase }: EventOf<'message-start'>): void {
     if (phase === 'commentary') this.report(weakened('message.phase'))

@@ -57,10 +57,15 @@ export class DeltaLines {
     return `${this.#head}${seq}${this.#middle}${quote(text)}}`
   }
 
-  /** The lines of pieces of text, of which the first has the number `seq`. */
-  lines({ turn, message, inner }: TextRun, seq: number): FrameRun {
+  /** The lines of pieces of text in this turn, of which the last has the number `seq`. */
+  lines({ message, inner, length }: TextRun, turn: Id, seq: number): FrameRun {
     this.#of('text-delta', message, turn)
-    return { before: this.#head, count: { first: seq, after: `${this.#middle}"` }, pieces: inner, after: '"}' }
+    return {
+      before: this.#head,
+      count: { first: seq - length + 1, after: `${this.#middle}"` },
+      pieces: inner,
+      after: '"}',
+    }
   }
 
   #of(type: string, message: Id, turn: Id): void {

@@ -7,7 +7,7 @@ import { FrontHost } from '../../src/engine/client/front-host.ts'
 import type { Exchange } from '../../src/engine/client/index.ts'
 import { acceptedTurn, LiveView } from '../../src/engine/events/index.ts'
 import { encodeFrame, encodeRun } from '../../src/framing/index.ts'
-import { type EventOf, TextRun, type TurnEvent } from '../../src/model/index.ts'
+import { type EventOf, LossLedger, TextRun, type TurnEvent } from '../../src/model/index.ts'
 
 type TextDelta = EventOf<'text-delta'>
 
@@ -19,8 +19,24 @@ const ANSWERED = [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: CALL, content: 'seen' }] },
 ]
 
-/** The requests that streamed answers are asked for with. */
-const REQUESTS: readonly [protocol: string, dialect: string | undefined, body: object, headers?: object][] = [
+/** A line that starts a turn of Zene. */
+const RUN = { protocol_version: 1, type: 'run', request_id: 'r1', session_id: 's', prompt: 'go' }
+
+/** The requests that streamed answers are asked for with, over HTTP or by a program that was started with `argv`. */
+const REQUESTS: readonly [
+  protocol: string,
+  dialect: string | undefined,
+  body: object,
+  headers?: object,
+  argv?: readonly string[],
+][] = [
+  ['native', undefined, { type: 'turn-start', input: 'go' }, {}, []],
+  ['native', undefined, { type: 'turn-start', turn: 'mine', input: 'go' }, {}, []],
+  ['zot', undefined, { type: 'prompt', message: 'go' }, {}, ['rpc']],
+  ['zene', undefined, RUN, {}, ['host', '--protocol', 'v1', '--single-request', 'false']],
+  ['zene', undefined, { ...RUN, stream: false }, {}, ['host', '--protocol', 'v1', '--single-request', 'false']],
+  ['agentproc', '0.4', { type: 'turn', message: 'go', protocol_version: '0.4' }, {}, []],
+  ['agentproc', '0.3', { type: 'turn', message: 'go', protocol_version: '0.3' }, {}, []],
   ['native', 'http', { input: 'go' }],
   ['native', 'http', { input: 'go' }, { accept: 'application/x-ndjson' }],
   [
@@ -39,7 +55,7 @@ const REQUESTS: readonly [protocol: string, dialect: string | undefined, body: o
   ['anthropic', undefined, { model: 'm', max_tokens: 9, stream: true, messages: ANSWERED }],
 ]
 
-async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[number]) {
+async function client([protocol, dialect, body, headers, argv]: (typeof REQUESTS)[number]) {
   const codec = (await loadCodec(protocol))!
   const of = asFront(codec.dialects[dialect ?? Object.keys(codec.dialects)[0]!]!)
   const path = protocol === 'anthropic' ? '/v1/messages' : protocol === 'native' ? '/v1/turns' : '/'
@@ -47,16 +63,17 @@ async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[numb
   return () => {
     let written = ''
     let exchange: Exchange | undefined
+    const losses = new LossLedger()
     const host: FrontHost = new FrontHost(
       {
         dialect: of,
         context: {
-          transport: 'http',
+          transport: argv ? 'stdio' : 'http',
           method: 'POST',
           path,
           query: '',
-          headers: { ...common, ...headers },
-          argv: [],
+          headers: argv ? {} : { ...common, ...headers },
+          argv: argv ?? [],
           env: {},
         },
         idPrefix: 'L-',
@@ -66,7 +83,8 @@ async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[numb
       },
       {
         command: (_command, opened) => {
-          exchange = opened
+          exchange = opened ?? exchange
+          if (exchange) exchange.onLoss = (loss) => losses.add(loss)
         },
         send: (frame) => {
           written += encodeFrame(host.framingOf(frame), frame)
@@ -94,6 +112,7 @@ async function client([protocol, dialect, body, headers]: (typeof REQUESTS)[numb
         else expect.unreachable('the front takes no texts')
       },
       view,
+      losses,
       text: () => written,
     }
   }
@@ -139,6 +158,7 @@ describe.each(REQUESTS)('a client of %s %s', (...request) => {
         for (const it of [alone, together]) it.one(end)
         expect(together.text()).toBe(alone.text())
         expect(together.view).toEqual(alone.view)
+        expect(together.losses.list).toEqual(alone.losses.list)
       }),
       { numRuns: 60 },
     )

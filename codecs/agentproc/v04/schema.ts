@@ -130,11 +130,16 @@ export const TURN_MEMBERS: ReadonlySet<string> = new Set([...keysOf(turnSchema),
 
 const NOT_ASCII = /[\u007f-\uffff]/
 
+/** True for a text that no writer of these wires escapes for its characters. */
+export function isAscii(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
 /**
  * JSON text with every character outside ASCII escaped: some readers cut a line's bytes anywhere. Most text has none,
  * which a test finds in half the time of a replacement.
  */
 export function ascii(json: JsonText): JsonText {
-  if (!NOT_ASCII.test(json)) return json
+  if (isAscii(json)) return json
   return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

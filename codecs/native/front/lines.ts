@@ -17,6 +17,7 @@ import {
   type QueryWhat,
   quote,
   type Target,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -96,6 +97,11 @@ export class NativeFront implements FrontLink {
       const losses = this.#ports.losses(exchange)
       this.#ports.send(eventLine(event, { ...extras, ...(losses.length > 0 && { losses }) }))
     } else this.#ports.send(eventLine(event, extras))
+  }
+
+  encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
+    const turn = this.#opened.get(exchange)?.named ?? run.turn
+    this.#ports.sendRun(this.#deltas.lines(run, turn, view.seq))
   }
 
   encodeLink(event: LinkEvent): void {

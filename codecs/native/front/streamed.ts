@@ -26,7 +26,7 @@ export class StreamedAnswer {
 
   /** Writes pieces of text, of which the turn has the last one under its number. */
   texts(run: TextRun, { seq }: TurnView): void {
-    const lines = this.#deltas.lines(run, seq - run.length + 1)
+    const lines = this.#deltas.lines(run, run.turn, seq)
     this.#ports.sendRun(
       this.#framing === 'ndjson' ? lines : { ...lines, event: 'text-delta', id: seq - run.length + 1 },
     )

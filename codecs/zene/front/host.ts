@@ -14,6 +14,7 @@ import {
   type Id,
   type LinkEvent,
   quote,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -149,6 +150,11 @@ export class HostFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#at = view.at
     if (this.#runs.encode(event, exchange, view)) this.#settle(EXIT.answered)
+  }
+
+  encodeTexts(run: TextRun, exchange: Id, view: TurnView): void {
+    this.#at = view.at
+    this.#runs.texts(run, exchange, view)
   }
 
   encodeLink(event: LinkEvent): void {

@@ -1,3 +1,4 @@
+import type { FrameRun } from '../../../src/contract/index.ts'
 import { append, type Fault, type JsonText, type Members, member, object, quote } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
 import { ownExt } from '../wire.ts'
@@ -28,6 +29,16 @@ export function eventHead(ids: Ids): string {
 /** An `event` line, after `eventHead`. */
 export function eventLine(start: string, at: number, seq: number, type: string, payload: JsonText): string {
   return `${start}${at},"event_type":"${type}","seq":${seq},"payload":${payload}}`
+}
+
+/** The `event` lines of pieces of text, of which the first has the number `seq`. */
+export function deltaLines(start: string, at: number, seq: number, pieces: readonly JsonText[]): FrameRun {
+  return {
+    before: `${start}${at},"event_type":"TEXT_DELTA","seq":`,
+    count: { first: seq, after: ',"payload":{"delta":"' },
+    pieces,
+    after: '"}}',
+  }
 }
 
 /** Another Zene agent's `event` line under this run's ids and count; undefined when it is no such line. */

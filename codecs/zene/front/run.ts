@@ -7,11 +7,12 @@ import {
   type JsonText,
   type Loss,
   quote,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
 import type { Shape } from './args.ts'
-import { ackLine, eventHead, eventLine, relayedEvent, statusOf } from './lines.ts'
+import { ackLine, deltaLines, eventHead, eventLine, relayedEvent, statusOf } from './lines.ts'
 import type { Ids } from './request.ts'
 
 /** A run in flight. */
@@ -86,6 +87,21 @@ export class RunStream {
   show(event: TurnEvent, view: TurnView): void {
     if (event.ext) this.#lost('dropped', 'ext', 'no-place')
     writeEvent(RunStream.#events, this, event, view)
+  }
+
+  /** Pieces of text of the run. */
+  texts(run: TextRun, view: TurnView): void {
+    const shown = this.#shown === run.message
+    if (!shown) this.show(run.first, view)
+    if (this.#shown !== run.message) for (const event of run.events.slice(1)) this.show(event, view)
+    else this.#pieces(shown ? run.inner : run.inner.slice(1), view.at)
+  }
+
+  /** Writes further pieces of the message that is shown. */
+  #pieces(pieces: readonly JsonText[], at: number): void {
+    if (pieces.length === 0) return
+    this.#ports.sendRun(deltaLines(this.#head, at, this.#seq + 1, pieces))
+    this.#seq += pieces.length
   }
 
   #wholeMessage(event: EventOf<'message-end'>, view: TurnView): void {

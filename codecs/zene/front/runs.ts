@@ -1,5 +1,13 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import { type EventOf, type Fault, type Id, quote, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
+import {
+  type EventOf,
+  type Fault,
+  type Id,
+  quote,
+  type TextRun,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
 import type { Admission } from './admission.ts'
 import type { Shape } from './args.ts'
 import { faultOf, finalLine, lostExt } from './ending.ts'
@@ -90,6 +98,11 @@ export class Runs {
     if (run.stream) run.stream.show(event, view)
     else if (event.ext) this.#ports.report(lostExt, exchange)
     return false
+  }
+
+  /** Writes pieces of text of a run. */
+  texts(run: TextRun, exchange: Id, view: TurnView): void {
+    this.#runs.get(exchange)?.stream?.texts(run, view)
   }
 
   /** Writes the answer of the run that the engine has as a fault. False for a fault of another kind. */

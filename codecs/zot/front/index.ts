@@ -15,6 +15,7 @@ import {
   type LinkEvent,
   oneLine,
   quote,
+  type TextRun,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -106,6 +107,10 @@ export class ZotFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, turn: TurnView): void {
     this.#queue.encode(event, exchange, turn)
     if (event.type === 'turn-end') this.#settle()
+  }
+
+  encodeTexts(run: TextRun, exchange: Id, turn: TurnView): void {
+    this.#queue.texts(run, exchange, turn)
   }
 
   encodeLink(event: LinkEvent): void {

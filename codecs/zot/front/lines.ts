@@ -8,6 +8,7 @@ import {
   type Loss,
   type Members,
   quote,
+  type TextRun,
 } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
 
@@ -32,6 +33,11 @@ export class Lines {
   /** Writes a whole line. */
   send(line: string): void {
     this.#ports.send(line)
+  }
+
+  /** Writes pieces of the answer. */
+  deltas({ inner }: TextRun): void {
+    this.#ports.sendRun({ before: '{"type":"text_delta","delta":"', pieces: inner, after: '"}' })
   }
 
   report(loss: Loss): void {

@@ -1,6 +1,6 @@
 import { PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
-import type { Ext, Fault, Id, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import type { Ext, Fault, Id, TextRun, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
 import { type Prompt, startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
 import { UsageWriter } from './usage.ts'
@@ -58,6 +58,11 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     if (!active) return
     active.writer.encode(event, view)
     if (event.type === 'turn-end') this.end()
+  }
+
+  /** Writes pieces of text of the turn that runs. */
+  texts(run: TextRun, exchange: Id, view: TurnView): void {
+    this.running(exchange)?.writer.texts(run, view)
   }
 
   /** The prompt that runs failed without a turn's end. */

@@ -6,6 +6,7 @@ import {
   type Id,
   oneLine,
   quote,
+  type TextRun,
   type TurnEnd,
   type TurnEvent,
   type TurnView,
@@ -99,6 +100,12 @@ export class TurnWriter {
     // A sub-agent's words would mix into the answer.
     if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.report(dropped(event.type, 'lane'))
     else writeEvent(TurnWriter.#events, this, event, view)
+  }
+
+  /** Writes pieces of text. */
+  texts(run: TextRun, view: TurnView): void {
+    if (run.message === this.#messages.streaming) this.#lines.deltas(run)
+    else for (const event of run.events) this.encode(event, view)
   }
 
   /** The response of the command: its turn has started. */

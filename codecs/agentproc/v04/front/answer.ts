@@ -7,6 +7,7 @@ import {
   type Id,
   type JsonText,
   quote,
+  type TextRun,
   type TurnEnd,
   type TurnEvent,
   type TurnView,
@@ -17,7 +18,7 @@ import { wireSession } from '../../session.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { writeUsage } from '../usage.ts'
 import type { Asks } from './asks.ts'
-import { errorLine, line, partialLine, type Shared } from './lines.ts'
+import { errorLine, line, partialLine, partialLines, type Shared } from './lines.ts'
 
 /**
  * Writes one turn as events. The result (0.3: the text) has the whole reply again, for runners that show no partials. The
@@ -61,6 +62,14 @@ export class EventWriter extends AnswerWriter {
   write(event: TurnEvent, view: TurnView): void {
     if (event.ext && event.ext.protocol !== EXT_04) this.report(dropped('ext'))
     writeEvent(EventWriter.#events, this, event, view)
+  }
+
+  /** Writes pieces of text. */
+  texts(run: TextRun, view: TurnView): void {
+    const shown = this.shows(run.message)
+    if (!shown) this.write(run.first, view)
+    if (!this.shows(run.message)) for (const event of run.events.slice(1)) this.write(event, view)
+    else if (shown || run.length > 1) this.ports.sendRun(partialLines(run, shown ? 0 : 1))
   }
 
   #reasoning({ message, text, ext }: EventOf<'reasoning-delta'>, view: TurnView): void {

@@ -5,7 +5,15 @@ import {
   type FrontPorts,
   frameText,
 } from '../../../../src/contract/index.ts'
-import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  type Loss,
+  type TextRun,
+  type TurnEvent,
+  type TurnView,
+} from '../../../../src/model/index.ts'
 import { exitCodeOf } from '../../errors.ts'
 import { refusedTurn, type TypedVersion } from '../../versions.ts'
 import { EventWriter } from './answer.ts'
@@ -44,6 +52,10 @@ export class TypedFront implements FrontLink {
   encode(event: TurnEvent, _exchange: Id, view: TurnView): void {
     this.#writer?.write(event, view)
     if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
+  }
+
+  encodeTexts(run: TextRun, _exchange: Id, view: TurnView): void {
+    this.#writer!.texts(run, view)
   }
 
   /** A partial without a text shows nothing; an empty line would be malformed. */

@@ -1,3 +1,4 @@
+import type { FrameRun } from '../../../../src/contract/index.ts'
 import {
   append,
   type Ext,
@@ -6,9 +7,10 @@ import {
   object,
   quote,
   quoteAscii,
+  type TextRun,
 } from '../../../../src/model/index.ts'
 import { ownExt } from '../../ext.ts'
-import { ascii } from '../schema.ts'
+import { ascii, isAscii } from '../schema.ts'
 
 /** Members that lines share: the session id, and an `ext` of this wire. */
 export interface Shared {
@@ -23,6 +25,12 @@ export function partialLine(text: string, role: 'thinking' | undefined, { sessio
   if (session !== undefined) json += `,"session_id":${quoteAscii(session)}`
   json += '}'
   return ext === undefined ? json : ascii(append(json, ownExt(ext)))
+}
+
+/** Pieces of the answer from this one on. */
+export function partialLines({ inner, text }: TextRun, from: number): FrameRun {
+  const pieces = inner.slice(from)
+  return { before: '{"type":"partial","text":"', pieces: isAscii(text) ? pieces : pieces.map(ascii), after: '"}' }
 }
 
 /** An error, which ends the turn. */
