@@ -120,7 +120,7 @@ async function client([protocol, dialect, body, headers, argv]: (typeof REQUESTS
 
 const piece = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }), fc.constant(' plain'))
 const runs = fc.array(
-  fc.tuple(fc.constantFrom('m', 'n', 'sub', 'no'), fc.array(piece, { minLength: 2, maxLength: 5 })),
+  fc.tuple(fc.constantFrom('m', 'n', 'sub', 'no'), fc.array(piece, { minLength: 1, maxLength: 5 })),
   {
     minLength: 1,
     maxLength: 5,
