@@ -1,4 +1,4 @@
-import { CANCELLED, failedWith, PlainDeltas, scalarText, valuesOf } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, failedWith, scalarText } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -12,7 +12,6 @@ import {
   beginningOf,
   type Command,
   type Loss,
-  messagePattern,
   parseObject,
   type TextRun,
   type TurnStart,
@@ -24,13 +23,6 @@ import { faultOfExit } from './exit.ts'
 import { controlLine, launch, requestOf, runLine, sessionOf } from './request.ts'
 import { SelfTest } from './self-test.ts'
 import { ZeneTurn } from './turn.ts'
-
-/** A piece of text as it is nearly always written; the members stand as in the text's own example. */
-const PLAIN_DELTA = messagePattern(
-  '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
-)
-/** The members of it that each one has with another value. */
-const CHANGING = valuesOf('ts_ms', 'seq')
 
 /** The request id of the first ping, which shows that a persistent process is there. */
 const GREETING = 'turnpike-hello'
@@ -56,7 +48,6 @@ export class ZeneBack implements BackLink {
   /** The newest runs that the agent was given. */
   readonly #over = new Set<string>()
   #turn: ZeneTurn | undefined
-  #deltas = new PlainDeltas(PLAIN_DELTA, CHANGING)
   #selfTest: SelfTest | undefined
   /** The process has not written a line. */
   #silent = true
@@ -91,14 +82,14 @@ export class ZeneBack implements BackLink {
   decode(frame: Frame): void {
     const line = frameText(frame)
     this.#silent = false
-    const text = this.#deltas.textIn(line)
+    const turn = this.#turn
+    const text = turn?.deltas.textIn(line)
     const json = text === undefined ? parseObject(line) : undefined
-    const request = text === undefined ? json?.['request_id'] : this.#deltas.strings[1]
+    const request = text === undefined ? json?.['request_id'] : turn!.deltas.strings[1]
     if (!this.#ready && request === GREETING) {
       this.#ready = true
       this.#ports.emit({ turn: null, type: 'agent-ready' })
     }
-    const turn = this.#turn
     if (json && this.#mayBeUnasked && !this.#over.has(scalarText(request)) && request !== 'unknown')
       this.#unasked(line, json)
     if (!turn) return
@@ -112,11 +103,9 @@ export class ZeneBack implements BackLink {
   }
 
   decodeTexts(wire: WireText): TextRun | undefined {
-    const request = this.#deltas.known?.[1]
     const turn = this.#turn
-    return request !== undefined && turn && this.#isOf(turn, request)
-      ? turn.texts(this.#deltas.textsIn(wire))
-      : undefined
+    const request = turn?.deltas.known?.[1]
+    return turn && request !== undefined && this.#isOf(turn, request) ? turn.texts(wire) : undefined
   }
 
   /** True when a line with this id belongs to the turn. A process of one run may leave the id out. */
@@ -152,7 +141,6 @@ export class ZeneBack implements BackLink {
     const request = requestOf(start)
     this.#over.add(request)
     if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
-    this.#deltas = new PlainDeltas(PLAIN_DELTA, CHANGING)
     this.#turn = new ZeneTurn(this.#ports, start.turn, request, session)
     if (!this.#stream) {
       this.#silent = true

@@ -1,10 +1,26 @@
 import * as v from 'valibot'
-import { CANCELLED, dropped, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../src/contract/index.ts'
-import { fault, type Id, isRecord, type Loss, type TextRun } from '../../../src/model/index.ts'
+import {
+  CANCELLED,
+  dropped,
+  type Ending,
+  failedWith,
+  PlainDeltas,
+  TurnEmitter,
+  unparsed,
+  valuesOf,
+} from '../../../src/codec-kit/index.ts'
+import type { BackPorts, WireText } from '../../../src/contract/index.ts'
+import { fault, type Id, isRecord, type Loss, messagePattern, type TextRun } from '../../../src/model/index.ts'
 import { ackSchema, eventSchema } from '../schema.ts'
 import { PROTOCOL } from '../wire.ts'
 import { type AgentAnswer, readAnswer, readError } from './answer.ts'
+
+/** A piece of text as it is nearly always written; the members stand as in the text's own example. */
+const PLAIN_DELTA = messagePattern(
+  '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
+)
+/** The members of it that each one has with another value. */
+const CHANGING = valuesOf('ts_ms', 'seq')
 
 /** One run of the agent: its lines as the events of its turn. */
 export class ZeneTurn {
@@ -13,6 +29,8 @@ export class ZeneTurn {
   readonly session: string
   cancelled = false
   ended = false
+  /** Its pieces of text. */
+  readonly deltas = new PlainDeltas(PLAIN_DELTA, CHANGING)
   readonly #out: TurnEmitter
 
   constructor(ports: BackPorts, turn: Id, request: string, session: string) {
@@ -38,8 +56,9 @@ export class ZeneTurn {
     this.#out.text(text)
   }
 
-  /** Pieces of the answer in a row. */
-  texts(texts: string[]): TextRun | undefined {
+  /** Pieces of the answer that stand in a row on the wire. */
+  texts(wire: WireText): TextRun | undefined {
+    const texts = this.deltas.textsIn(wire)
     if (texts.length === 0) return undefined
     this.#out.started()
     return this.#out.run(texts)
