@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import type { Result, Router } from 'hono/router'
 import { mountCluster } from './cluster.ts'
 import { mountConsole } from './console.ts'
 import { mountLogin } from './console-login.ts'
@@ -17,6 +18,7 @@ import { mountWire } from './wire.ts'
 export function createApp(parts: HttpParts): Hono<HttpEnv> {
   // A trailing slash of a path is ignored.
   const app = new Hono<HttpEnv>({ strict: false })
+  app.router = remembering(app.router)
   mountFronts(app, parts)
   mountStdio(app, parts)
   mountCluster(app, parts)
@@ -38,6 +40,27 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
     c.json({ error: { code: 'internal', message: 'The gateway failed to handle the request; see its log.' } }, 500),
   )
   return app
+}
+
+/** The most paths whose handlers are remembered: clients make up paths, and ids are parts of some. */
+const REMEMBERED = 256
+
+/** The router, which looks for the handlers of a path once: most requests are to a few paths. */
+function remembering<T>(router: Router<T>): Router<T> {
+  const found = new Map<string, Result<T>>()
+  return {
+    name: router.name,
+    add: (method, path, handler) => router.add(method, path, handler),
+    match(method, path) {
+      const key = `${method} ${path}`
+      const known = found.get(key)
+      if (known) return known
+      if (found.size >= REMEMBERED) found.clear()
+      const result = router.match(method, path)
+      found.set(key, result)
+      return result
+    },
+  }
 }
 
 function mountHealth(app: Hono<HttpEnv>, { engine }: HttpParts): void {
