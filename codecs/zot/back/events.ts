@@ -38,12 +38,34 @@ function reader<const E extends v.ObjectEntries>(
   }
 }
 
+/** The reader of an event whose members are each read by themselves, whatever they are: it has no shape to check. */
+function looseReader(
+  members: readonly string[],
+  item: Item,
+  handle: (turn: TurnDecoder, event: Record<string, unknown>, ext: Ext | undefined) => void,
+  starts = true,
+): Reader {
+  const known = new Set(['type', ...members])
+  return {
+    item,
+    starts,
+    read(turn, value, line) {
+      handle(turn, value, unknownExt(line, value, known))
+      return 'read'
+    },
+  }
+}
+
 const text = v.string()
 /** Content, which is read from its raw text. */
-const content = v.nullish(v.array(v.looseObject({})))
+const content = v.nullish(v.custom<readonly object[]>((parts) => Array.isArray(parts) && parts.every(isObject)))
 const anything = v.optional(v.unknown())
-/** Tokens and cost, of which each is read by itself. */
-const counts = { input: anything, output: anything, cache_read: anything, cache_write: anything, cost_usd: anything }
+/** Tokens and cost; `reasoning` came with newer versions. */
+const COUNTS = ['input', 'output', 'cache_read', 'cache_write', 'cost_usd', 'reasoning']
+
+function isObject(part: unknown): boolean {
+  return typeof part === 'object' && part !== null
+}
 
 /** The readers of all events that belong to a prompt or compact. `text_delta` comes here only with an odd shape. */
 export const READERS = wordTable<Reader>({
@@ -57,7 +79,7 @@ export const READERS = wordTable<Reader>({
     const { parts, ext: all } = turn.content(line, ext)
     turn.emit({ type: 'message-end', message, parts }, all)
   }),
-  assistant_start: reader({}, 'message-start', (turn, _, ext) => turn.openMessage(ext)),
+  assistant_start: looseReader([], 'message-start', (turn, _, ext) => turn.openMessage(ext)),
   assistant_message: reader({ content }, 'message-end', (turn, _, ext, line) => turn.assistantMessage(line, ext)),
   tool_use_start: reader({ id: wireId, name: text }, 'tool-start', (turn, { id, name }, ext) => {
     const { message, tools } = turn
@@ -89,8 +111,7 @@ export const READERS = wordTable<Reader>({
       return turn.emit({ type: 'tool-end', tool, status: event.is_error ? 'error' : 'ok', parts }, all)
     },
   ),
-  // `reasoning` came with newer versions.
-  usage: reader({ ...counts, reasoning: anything }, 'usage', (turn, event, ext) => turn.usage(event, ext)),
+  usage: looseReader(COUNTS, 'usage', (turn, event, ext) => turn.usage(event, ext)),
   turn_end: reader({ stop: v.nullish(text) }, 'step-end', (turn, { stop, error }, ext) =>
     turn.turnEnd(stop ?? 'end', typeof error === 'string' ? error : undefined, ext),
   ),
@@ -108,5 +129,5 @@ export const READERS = wordTable<Reader>({
     (turn, { summary }, ext) => turn.compactDone(summary, ext),
     false,
   ),
-  done: reader({}, 'turn-end', (turn, _, ext) => turn.finish(ext), false),
+  done: looseReader([], 'turn-end', (turn, _, ext) => turn.finish(ext), false),
 })
