@@ -1,16 +1,20 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** Bytes that are taken from the system at once. */
-const POOL = 1024
+/** Bytes that are taken from the system at once: a multiple of three, so that each character of their text is random. */
+const POOL = 1026
 
-let pool: Buffer = Buffer.alloc(0)
+let pool = ''
+let at = 0
 
 /** An id of so many random bytes (at most 1024) that nobody can guess, as base64url. */
 export function randomId(bytes: number): string {
-  if (pool.length < bytes) pool = fresh()
-  const taken = pool.subarray(0, bytes)
-  pool = pool.subarray(bytes)
-  return taken.toString('base64url')
+  const length = Math.ceil((bytes * 4) / 3)
+  if (at + length > pool.length) {
+    pool = fresh().toString('base64url')
+    at = 0
+  }
+  at += length
+  return pool.slice(at - length, at)
 }
 
 /** From the system's own file where there is one, without Node's cryptography. */

@@ -46,5 +46,8 @@ test('an id is as many random bytes as were asked for, never the same ones', () 
   const ids = Array.from({ length: 500 }, () => randomId(9))
   expect(ids.filter((id) => !/^[\w-]{12}$/.test(id))).toEqual([])
   expect(new Set(ids).size).toBe(500)
-  expect(randomId(18)).toHaveLength(24)
+  for (const bytes of [1, 16, 18, 32, 1024, 700]) {
+    const id = randomId(bytes)
+    expect([/^[\w-]+$/.test(id), Buffer.from(id, 'base64url').length]).toEqual([true, bytes])
+  }
 })

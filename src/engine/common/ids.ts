@@ -8,8 +8,13 @@ const BYTES = 9
  * rows that are made one after the other are neighbours in the store; the time of a process's ids never goes back.
  */
 export function newId(now: number = Date.now()): string {
-  latest = Math.max(latest, now)
-  return `${latest.toString(36)}${randomId(BYTES)}`
+  if (now > latest) {
+    latest = now
+    time = now.toString(36)
+  }
+  return `${time}${randomId(BYTES)}`
 }
 
 let latest = 0
+/** `latest` as ids have it: many are made in one millisecond. */
+let time = '0'
