@@ -68,12 +68,20 @@ class Level {
   series: Series | undefined
 }
 
+/** True for two lists of the labels of one metric, which are of one length. */
+function isEqual(some: readonly (string | undefined)[], others: readonly (string | undefined)[]): boolean {
+  for (let at = 0; at < some.length; at += 1) if (some[at] !== others[at]) return false
+  return true
+}
+
 /** One metric with its series. */
 export class Metric {
   readonly instrument: Instrument
   #first = new Level()
   #all: Series[] = []
   #overflow: Series | undefined
+  /** The labels that were asked for last, which are mostly those of the next time too, and their series. */
+  #last: { values: readonly (string | undefined)[]; series: Series } | undefined
 
   constructor(instrument: Instrument) {
     this.instrument = instrument
@@ -81,9 +89,12 @@ export class Metric {
 
   /** The series with these label values, in the order of the labels; the overflow series when there are too many. */
   of(...values: readonly (string | undefined)[]): Series {
+    if (this.#last && isEqual(values, this.#last.values)) return this.#last.series
     let level: Level | undefined = this.#first
     for (const value of values) level = level?.next.get(value)
-    return level?.series ?? this.#further(values)
+    const series = level?.series ?? this.#further(values)
+    this.#last = { values, series }
+    return series
   }
 
   #further(values: readonly (string | undefined)[]): Series {
@@ -114,6 +125,7 @@ export class Metric {
     this.#first = new Level()
     this.#all = []
     this.#overflow = undefined
+    this.#last = undefined
   }
 
   #begin(labels: Labels): Series {

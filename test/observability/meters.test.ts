@@ -35,6 +35,8 @@ describe('a metric', () => {
     for (let n = 0; n <= MAX_SERIES; n += 1) metric.of(String(n)).add(1)
     metric.clear()
     expect(metric.series).toEqual([])
+    metric.of('0').add(1)
+    expect(metric.series.map(({ value }) => value)).toEqual([1])
   })
 })
 
