@@ -6,7 +6,8 @@ import type { Gate } from './gate.ts'
 /** The request's headers with lower-case names; repeated ones are joined by a comma. */
 export function headersOf(incoming: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(incoming.headers)) {
+  for (const name in incoming.headers) {
+    const value = incoming.headers[name]
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return headers

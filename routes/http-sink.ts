@@ -40,7 +40,8 @@ export class HttpSink implements ClientSink {
     this.#response.statusCode = status
     this.#streaming = !headers['content-type']?.startsWith('application/json')
     if (status === 429 && !this.#response.hasHeader('retry-after')) this.#response.setHeader('retry-after', '1')
-    for (const [name, value] of Object.entries(headers)) {
+    for (const name in headers) {
+      const value = headers[name]!
       if (value.length <= MAX_HEADER && HEADER_VALUE.test(value)) this.#response.setHeader(name, value)
     }
     if (this.#headOnly) {

@@ -164,9 +164,9 @@ function targetOf({ url: base, headers: configured }: HttpConfig, path: string |
 
 /** Adds headers in place of earlier ones of any case, without those of the framing. */
 function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> = {}): void {
-  for (const [name, value] of Object.entries(more)) {
+  for (const name in more) {
     const lower = name.toLowerCase()
-    if (!FRAMING_HEADERS.has(lower)) headers[lower] = value
+    if (!FRAMING_HEADERS.has(lower)) headers[lower] = more[name]!
   }
 }
 
