@@ -18,7 +18,9 @@ export function readCounts(
 ): Usage {
   const usage: Usage = {}
   if (!isRecord(fields)) return usage
-  for (const [key, field] of Object.entries(names) as [keyof Usage, string][]) {
+  for (const name in names) {
+    const key = name as keyof Usage
+    const field = names[key]!
     const count = fields[field]
     if (count == null) continue
     if (isCount(key, count)) usage[key] = count
@@ -35,7 +37,8 @@ export function countMembers(usage: Usage, names: Readonly<Partial<Record<keyof 
 
 /** True when all counts are zero: programs that do not know their token counts send zeros. */
 export function isUncounted(usage: Usage): boolean {
-  return Object.values(usage).every((count) => count === 0)
+  for (const key in usage) if (usage[key as keyof Usage] !== 0) return false
+  return true
 }
 
 /** The growth of counts that go on over turns or calls; undefined when none has grown. */

@@ -1,5 +1,6 @@
 import type { BackPorts } from '../contract/index.ts'
 import {
+  type EventOf,
   type Ext,
   type Fault,
   type Id,
@@ -79,8 +80,10 @@ export class TurnEmitter {
    */
   closeMessage(parts?: readonly Part[], ext?: Ext, revised?: true): void {
     if (this.#message === undefined) return
-    const whole = { ...(parts && { parts }), ...(revised && { revised }) }
-    this.emit({ type: 'message-end', message: this.#message, ...whole }, ext)
+    const end: BodyOf<EventOf<'message-end'>> = { type: 'message-end', message: this.#message }
+    if (parts) end.parts = parts
+    if (revised) end.revised = true
+    this.emit(end, ext)
     this.#message = undefined
   }
 

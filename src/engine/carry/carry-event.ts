@@ -127,9 +127,9 @@ function carryUsage(
     return isLost
   })
   if (usage === event.usage && !guessed) return event
-  const { estimated, ...rest } = event
   if (Object.keys(usage).length === 0) return undefined
-  return { ...rest, usage, ...(estimated && !guessed && { estimated }) }
+  const carried = { ...event, usage }
+  return guessed ? without(carried, (key) => key === 'estimated') : carried
 }
 
 function withoutExt(capabilities: Capabilities, event: TurnEvent, report: ReportLoss): TurnEvent {
@@ -137,9 +137,8 @@ function withoutExt(capabilities: Capabilities, event: TurnEvent, report: Report
   const end = event.type === 'turn-end' && event.fault?.ext ? { ...event, fault: withoutFaultExt(event.fault) } : event
   if (event.type === 'turn-end' && event.fault?.ext) report({ ...dropped('ext'), field: event.fault.ext.protocol })
   if (end.ext === undefined) return end
-  const { ext, ...rest } = end
-  report({ ...dropped('ext'), field: ext.protocol })
-  return rest
+  report({ ...dropped('ext'), field: end.ext.protocol })
+  return without(end, (key) => key === 'ext')
 }
 
 function withoutFaultExt({ ext, ...fault }: Fault): Fault {

@@ -16,14 +16,16 @@ export function carryParts(
   report: ReportLoss,
 ): readonly Part[] {
   let changed = false
-  const kept = parts.flatMap((given) => {
-    const part = carryPart(capabilities, given, isShown, report)
+  const kept: Part[] = []
+  for (const given of parts) {
+    let part = carryPart(capabilities, given, isShown, report)
+    if (part?.type === 'tool-reply') {
+      const inner = carryParts(capabilities, part.parts, isShown, report)
+      if (inner !== part.parts) part = { ...part, parts: inner }
+    }
     changed ||= part !== given
-    if (part?.type !== 'tool-reply') return part ?? []
-    const inner = carryParts(capabilities, part.parts, isShown, report)
-    changed ||= inner !== part.parts
-    return inner === part.parts ? part : { ...part, parts: inner }
-  })
+    if (part) kept.push(part)
+  }
   return changed ? kept : parts
 }
 

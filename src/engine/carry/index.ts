@@ -1,4 +1,4 @@
-export { carriesEvent, carryStart, dropped, steeringLosses } from './carry.ts'
+export { carriesEvent, carryStart, dropped, steeringLosses, without } from './carry.ts'
 export { carryEvent } from './carry-event.ts'
 export { withHistory } from './history.ts'
 export { type Carriage, lossyRefusal, predictPair } from './predict.ts'

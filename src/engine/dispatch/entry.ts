@@ -1,6 +1,6 @@
 import type { Route, SessionKey, SessionSettings, TurnInfo } from '../../contract/index.ts'
 import type { Command, Fault, Loss, SessionRef, TurnStart } from '../../model/index.ts'
-import { refusalFor } from '../carry/index.ts'
+import { refusalFor, without } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, newId, placeOf } from '../common/index.ts'
 import type { Keyed, Told } from '../record/index.ts'
@@ -37,15 +37,16 @@ export function entryOf(
   exchange: Exchange,
 ): Entry | Fault {
   const told = inFolder(asked, agent)
-  const { history: _, ...alone } = told
   // It is not known yet whether its agent needs the whole conversation.
-  const judged = told.historyMode === 'complete' ? alone : told
+  const judged = told.historyMode === 'complete' ? without(told, (key) => key === 'history') : told
   const why = refusalFor(client.options.front.dialect, judged, agent, route)
   if (why) return why
   const session = { ...told.session, id: told.session?.id ?? newId() }
   const command = { ...told, options: optionsFor(told, agent), session }
-  const named = { ...(told.session && { asked: told.session }), ...(asked.cwd !== undefined && { cwd: asked.cwd }) }
-  return { client, command, ...named, exchange, agent, route }
+  const entry: Entry = { client, command, exchange, agent, route }
+  if (told.session) entry.asked = told.session
+  if (asked.cwd !== undefined) entry.cwd = asked.cwd
+  return entry
 }
 
 /** The session that the request means, on an agent. */
@@ -54,35 +55,43 @@ export function sessionKey({ client, command }: Entry, agent: AgentSettings): Se
   return { tenant: client.options.access.tenant, agent: agent.name, session: id, conversation }
 }
 
+/** The request under its key. */
+export function keyed(entry: Entry): Keyed {
+  const { command, asked, agent } = entry
+  const named = asked ? { ...command, session: asked } : without(command, (key) => key === 'session')
+  return { scope: scopeOf(entry), agent: agent.name, command: named }
+}
+
 /**
- * The request under its key, whose scope is the tenant and the protocol of its client, and the session and conversation
- * that it named, unless its keys are for all of its sessions.
+ * The scope of a key: the tenant and the protocol of its client, and the session and conversation that it named, unless
+ * its keys are for all of its sessions.
  */
-export function keyed({ client, command, asked, agent }: Entry): Keyed {
+export function scopeOf({ client, command, asked }: Entry): string {
   const { front, access } = client.options
   // A request that names no session has one of its own.
   const { id = command.turn, conversation = '' } = asked ?? {}
   const names = command.once?.scope === 'tenant' ? [] : [id, conversation]
-  const { session: _, ...rest } = command
-  const named = { ...rest, ...(asked && { session: asked }) }
-  return { scope: JSON.stringify([access.tenant, front.codec.name, ...names]), agent: agent.name, command: named }
+  return JSON.stringify([access.tenant, front.codec.name, ...names])
 }
 
 /** A turn of an agent as observers see it. Its content is included unless its client calls it secret. */
 export function infoOf({ command, exchange, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
   const { model, systemPrompt } = command.options
-  const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
-  const isPublic = journal !== 'shape' && (command.environment?.privacy ?? 'public') === 'public'
-  return {
+  const { trace } = exchange.answer
+  const info: TurnInfo = {
     turn: command.turn,
     agent: agent.name,
     ...placeOf(agent),
     session: command.session?.id ?? '',
-    ...(model !== undefined && { model }),
-    ...(asked.length > 0 && { route: asked.join(',') }),
-    ...(exchange.answer.trace && { carrier: exchange.answer.trace }),
-    ...(isPublic && { content: { input: command.input, ...(systemPrompt !== undefined && { systemPrompt }) } }),
   }
+  if (model !== undefined) info.model = model
+  const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
+  if (asked.length > 0) info.route = asked.join(',')
+  if (trace) info.carrier = trace
+  if (journal !== 'shape' && (command.environment?.privacy ?? 'public') === 'public') {
+    info.content = systemPrompt === undefined ? { input: command.input } : { input: command.input, systemPrompt }
+  }
+  return info
 }
 
 /** The principal of the request, for the record. */
@@ -92,13 +101,14 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
 
 /** An agent that works in its client's folder anyway does not need the folder if its protocol has no place for it. */
 function inFolder(asked: Command & TurnStart, { context, workspaces, dialect }: AgentSettings): Command & TurnStart {
-  const { cwd, ...rest } = asked
+  const { cwd } = asked
+  if (cwd === undefined) return asked
   const isMoved = workspaces !== undefined && dialect.back.capabilities['start.cwd'] === 'none'
-  return cwd !== undefined && (isMoved || cwd === context.process?.cwd) ? rest : asked
+  return isMoved || cwd === context.process?.cwd ? without(asked, (key) => key === 'cwd') : asked
 }
 
 /** A `model` that only named the agent is not passed on to the agent. */
 function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {
-  const { model, ...rest } = options
-  return named === agent.name && model === named ? rest : options
+  const isOfAgent = named === agent.name && options.model === named
+  return isOfAgent ? without(options, (key) => key === 'model') : options
 }

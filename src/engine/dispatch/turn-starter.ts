@@ -1,8 +1,15 @@
 import { steadyFrom, Tape } from '../common/index.ts'
-import { keyOf, needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
+import {
+  keyOf,
+  needsRecord,
+  type Recorder,
+  type StoreWatch,
+  type TurnBeginning,
+  tellUnrecorded,
+} from '../record/index.ts'
 import type { LiveTurns, Watches } from '../session/index.ts'
 import { keepsContent, newTurn, type Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
-import { type Entry, infoOf, keyed } from './entry.ts'
+import { type Entry, infoOf, scopeOf } from './entry.ts'
 import type { Place } from './placement.ts'
 
 /** Dependencies of `TurnStarter`. */
@@ -73,13 +80,10 @@ export class TurnStarter {
     const promised = needsRecord(command, exchange)
     watch.began(turn, promised)
     const shown = exchange.answer.form !== 'whole'
-    await recorder.begin(turn, {
-      tenant: access.tenant,
-      front: front.name,
-      promised: promised || shown,
-      ...(told && { told }),
-      ...(command.once && { claim: keyOf(keyed(entry).scope, command.once) }),
-    })
+    const beginning: TurnBeginning = { tenant: access.tenant, front: front.name, promised: promised || shown }
+    if (told) beginning.told = told
+    if (command.once) beginning.claim = keyOf(scopeOf(entry), command.once)
+    await recorder.begin(turn, beginning)
   }
 }
 

@@ -74,6 +74,9 @@ const SESSION: Compared<SessionRef> = {
   origin: false,
 }
 
+/** Members of a command that are compared by themselves. */
+const APART: ReadonlySet<string> = new Set(['invocation', 'options', 'session', 'ext'])
+
 /** Members of the model that hold JSON as text. */
 const JSON_MEMBERS: ReadonlySet<string> = new Set(['json', 'schema', 'args', 'outputSchema'])
 
@@ -83,32 +86,32 @@ const JSON_MEMBERS: ReadonlySet<string> = new Set(['json', 'schema', 'args', 'ou
  * difference. A missing member differs from one with any value, because defaults are the agents'.
  */
 export function fingerprint(command: Start, agent: string): string {
-  const { invocation, options, session, ext, ...others } = command
+  const { invocation, options, session, ext } = command
   const told = ext && rest(ext.json, new Set(command.once?.incidental))
   return digestOf(
     JSON.stringify([
       agent,
-      comparable(chosen(others, START)),
+      ordered(command, (name) => !APART.has(name) && (START[name as keyof Start] ?? true)),
       ext && told ? [ext.protocol, canonicalJson(told)] : null,
-      comparable(chosen(options, OPTIONS)),
-      comparable(chosen(session ?? {}, SESSION)),
+      ordered(options, (name) => OPTIONS[name as keyof TurnOptions] ?? true),
+      ordered(session ?? {}, (name) => SESSION[name as keyof SessionRef] ?? true),
       // Its arguments are compared as text, even if they look like JSON.
       invocation ? [invocation.kind, invocation.path, invocation.args] : null,
     ]),
   )
 }
 
-function chosen<T extends object>(value: T, table: Readonly<Record<string, boolean>>): object {
-  return Object.fromEntries(Object.entries(value).filter(([key]) => table[key] ?? true))
+/** The members of the object that are compared, in order, without undefined ones. */
+function ordered(value: object, isCompared: (name: string) => boolean = () => true): unknown[] {
+  const named = value as Readonly<Record<string, unknown>>
+  const names = Object.keys(named).filter((name) => named[name] !== undefined && isCompared(name))
+  return names.sort().map((name) => [name, comparable(named[name], name)])
 }
 
-/** The value with the members of its objects in order, without undefined ones, and JSON texts in their canonical form. */
+/** The value with the members of its objects as `ordered` gives them, and JSON texts in their canonical form. */
 function comparable(value: unknown, key?: string): unknown {
   if (typeof value === 'string')
     return key !== undefined && JSON_MEMBERS.has(key) ? canonicalJson(value as JsonText) : value
   if (Array.isArray(value)) return value.map((item) => comparable(item))
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  members.sort(([one], [other]) => (one < other ? -1 : 1))
-  return members.map(([name, member]) => [name, comparable(member, name)])
+  return typeof value === 'object' && value !== null ? ordered(value) : value
 }

@@ -83,8 +83,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
       epoch: 0,
       startedAt: turn.view.startedAt,
       delivered: false,
-      ...(request !== undefined && { request }),
     }
+    if (request !== undefined) record.request = request
     const page = newPage(turn, record, told)
     this.#pages[turn.id] = page
     if (!this.#watch.keeps(turn)) return

@@ -109,24 +109,27 @@ export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditi
   const { view, scope, recordedLosses } = page.turn
   const { outcome, fault } = view.end!
   const told = page.unkept ? [] : earlierMessages(page.turn)
+  const { measures } = scope
+  if (page.unkept) measures.shape = true
+  else if (fault) measures.error = errorText(fault.message)
+  if (told.length > 0) measures.told = told.length
   const record: TurnRecord = {
     ...page.record,
     endedAt: view.at,
     outcome,
-    ...(fault && { code: fault.code }),
     losses: recordedLosses,
-    measures: {
-      ...scope.measures,
-      ...(page.unkept ? { shape: true } : fault && { error: errorText(fault.message) }),
-      ...(told.length > 0 && { told: told.length }),
-    },
+    measures,
   }
+  if (fault) record.code = fault.code
+  const additions: TurnAdditions = {}
   const events = takeLines(page.lines)
-  const messages = page.unkept ? undefined : [...told, ...messagesOf(page.turn, page.steered)]
-  const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
+  if (events) additions.events = events
+  if (!page.unkept) additions.messages = [...told, ...messagesOf(page.turn, page.steered)]
   const { wire } = page.turn
-  const kept = { ...(events && { events }), ...(messages && { messages }), ...(wire && { wire: JSON.stringify(wire) }) }
-  return [record, { ...kept, ...(known && { known }), ...(spent && { spent }) }]
+  if (wire) additions.wire = JSON.stringify(wire)
+  if (outcome === 'completed' && page.told) additions.known = knownOf(page, page.told)
+  if (spent) additions.spent = spent
+  return [record, additions]
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { SessionSettings } from '../../contract/index.ts'
-import type { Command, Message, TurnSettings, TurnStart } from '../../model/index.ts'
-import { withHistory, withoutSecret } from '../carry/index.ts'
-import type { SessionNames } from '../common/index.ts'
+import type { Command, Loss, Message, TurnSettings, TurnStart } from '../../model/index.ts'
+import { withHistory, without, withoutSecret } from '../carry/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Turn } from './turn.ts'
 import { withAllowedPlace } from './work-place.ts'
@@ -11,24 +10,24 @@ import { withAllowedPlace } from './work-place.ts'
  */
 export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   const { agent, route } = turn
-  const { bound, origin, settings, names } = of
-  const report = turn.loss.bind(turn)
+  const report = (loss: Loss): void => turn.loss(loss)
   const { history, command } = conversationFor(turn, of)
-  const placed = withAllowedPlace(withSession(command, settings, names), agent, report)
+  const placed = withAllowedPlace(withSession(command, of), agent, report)
   const told = withoutSecret(placed, agent, route, report)
-  const full = withHistory(agent.dialect.back.capabilities, told, history, report)
-  if (origin !== undefined) return { ...full, session: { ...full.session, origin } }
-  return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
+  return withHistory(agent.dialect.back.capabilities, told, history, report)
 }
+
+/** Members of a command that are for the gateway alone. */
+const OWN: ReadonlySet<string> = new Set<keyof TurnStart>(['after', 'retry', 'historyMode'])
 
 /** The command, and the conversation before it: the client's own comes first. */
 function conversationFor(
   { command, follows }: Turn,
   { remembers, history = [] }: AgentSession,
 ): { command: Command & TurnStart; history: readonly Message[] } {
-  const { after: _after, retry: _retry, historyMode, ...rest } = command
-  if (historyMode === undefined) return { command: rest, history }
-  const { history: told = [], ...alone } = rest
+  const { historyMode, history: told = [] } = command
+  if (historyMode === undefined) return { command: without(command, (key) => OWN.has(key)), history }
+  const alone = without(command, (key) => key === 'history' || OWN.has(key))
   if (historyMode === 'delta') return { command: alone, history: [...history, ...told] }
   return { command: alone, history: follows && remembers ? [] : told }
 }
@@ -36,11 +35,12 @@ function conversationFor(
 /** The command with the agent's names of the session, and the client's settings of it that the command does not override. */
 function withSession(
   command: Command & TurnStart,
-  settings: SessionSettings,
-  names: SessionNames,
+  { bound, origin, settings, names }: AgentSession,
 ): Command & TurnStart {
-  const { conversation: _, ...session } = command.session ?? {}
-  return { ...withDefaults(command, settings), session: { ...session, ...names } }
+  const session = { ...without(command.session ?? {}, (key) => key === 'conversation'), ...names }
+  if (origin !== undefined) session.origin = origin
+  else if (bound !== undefined) session.bound = bound
+  return { ...withDefaults(command, settings), session }
 }
 
 /** A request with the client's settings of its session, which its own options override. */
@@ -48,6 +48,7 @@ export function withDefaults<T extends Pick<TurnSettings, 'options'>>(
   request: T,
   { model, effort }: SessionSettings = {},
 ): T {
+  if (model === undefined && effort === undefined) return request
   const defaults = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) }
   return { ...request, options: { ...defaults, ...request.options } }
 }

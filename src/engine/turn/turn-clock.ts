@@ -72,17 +72,16 @@ export class TurnClock implements TurnScope {
     return this.#timings.firstEvent
   }
 
-  /** The measures so far. */
+  /** The measures so far, which are the caller's own. */
   get measures(): TurnMeasures {
+    const { back, place } = this.#agent
+    const measures: TurnMeasures = { back, timings: { ...this.#timings } }
+    if (place !== undefined) measures.place = place
+    if (this.#route !== undefined) measures.route = this.#route
+    if (this.#usage) measures.usage = this.#usage
     const trace = traceIdOf(this.carrier)
-    return {
-      back: this.#agent.back,
-      ...(this.#agent.place !== undefined && { place: this.#agent.place }),
-      ...(this.#route !== undefined && { route: this.#route }),
-      timings: { ...this.#timings },
-      ...(this.#usage && { usage: this.#usage }),
-      ...(trace !== undefined && { trace }),
-    }
+    if (trace !== undefined) measures.trace = trace
+    return measures
   }
 
   call(info: CallInfo): CallScope {
