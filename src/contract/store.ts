@@ -315,7 +315,7 @@ export interface Store extends KeyStore {
    * from any holder, but from none that is recorded as running. `held` when another turn holds it.
    */
   reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Awaitable<Claim>
-  /** Gives up the claim of a turn on a key. */
+  /** Gives up the claim on a key of a turn that does not begin; one that is recorded keeps it. */
   release(key: string, turn: Id): Awaitable<void>
 
   /**

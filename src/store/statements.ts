@@ -208,7 +208,10 @@ const SQL = {
     WHERE (? IS NULL OR claims.turn = ?) AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
       AND (? OR NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn = claims.turn AND ${KEPT}))
     RETURNING turn`,
-  releaseClaim: 'DELETE FROM claims WHERE key = ? AND turn = ?',
+  releaseClaim: `
+    DELETE FROM claims WHERE key = ? AND turn = ?
+      AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
+      AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.turn = claims.turn AND ${KEPT})`,
 
   addSpent: `
     INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd) VALUES (?, ?, ?, ?, ?, ?)

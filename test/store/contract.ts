@@ -843,6 +843,20 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual(held)
       })
 
+      it('keeps the key of a turn that is recorded, while it runs and behind its end, until it is deleted', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.beginTurn(TURN, 'k')
+        await store.release('k', 't1')
+        expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual(held)
+        await store.endTurn({ ...TURN, endedAt: 102, outcome: 'completed' })
+        await store.release('k', 't1')
+        expect(await store.claim('k', 't2', 'd2', 103, 50)).toEqual(held)
+        await store.deleteTurn('t1')
+        await store.release('k', 't1')
+        expect(await store.claim('k', 't2', 'd2', 104, 50)).toEqual({ state: 'new' })
+      })
+
       it('begins no turn whose key another one has taken over, and hands over no key of a turn that runs', async () => {
         await store.openSession(KEY, 'S1', 1)
         await store.claim('k', 't1', 'digest', 100, 50)

@@ -361,8 +361,7 @@ export class StoreModel implements Store {
 
   reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): Claim {
     const held = this.claims.get(key)
-    const isRunning = this.running.some((one) => one.turn === held?.turn)
-    const hasEnded = this.ended.some(({ record, deleted }) => record.turn === held?.turn && !deleted)
+    const { isRunning, hasEnded } = this.#recorded(held?.turn)
     if (held && (isRunning || (from && (held.turn !== from.turn || (hasEnded && !from.ended)))))
       return { state: 'held', turn: held.turn, body: held.body }
     const life = held ? held.expiresAt - held.at : RECLAIM_TTL_MS
@@ -371,7 +370,15 @@ export class StoreModel implements Store {
   }
 
   release(key: string, turn: Id): void {
-    if (this.claims.get(key)?.turn === turn) this.claims.delete(key)
+    const { isRunning, hasEnded } = this.#recorded(turn)
+    if (this.claims.get(key)?.turn === turn && !isRunning && !hasEnded) this.claims.delete(key)
+  }
+
+  #recorded(turn: Id | undefined): { isRunning: boolean; hasEnded: boolean } {
+    return {
+      isRunning: this.running.some((one) => one.turn === turn),
+      hasEnded: this.ended.some(({ record, deleted }) => record.turn === turn && !deleted),
+    }
   }
 
   prune(before: number): number {

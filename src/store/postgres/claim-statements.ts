@@ -29,7 +29,7 @@ function isStill({ turn, ended }: Holder, next: Id): Raw {
 
 /**
  * Statements that take over a key, from any turn or from one as it was found, unless that runs; the last has no row when
- * another turn has it. The row of the claim is locked first: a turn that begins with it is seen by what comes after.
+ * another turn has it.
  */
 export function reclaim(key: string, turn: Id, body: string, now: number, from?: Holder): string[] {
   const holder = from ? isStill(from, turn) : new Raw('TRUE')
@@ -41,15 +41,24 @@ export function reclaim(key: string, turn: Id, body: string, now: number, from?:
       expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)
     WHERE ${holder} AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
     RETURNING turn`
-  return [sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR UPDATE`, taken]
+  return [locked(key), taken]
 }
+
+/** Locks the row of a claim: what comes after it sees a turn that has begun with the claim. */
+const locked = (key: string): string => sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR UPDATE`
 
 /** Reads the holder of a key. */
 export const readClaim = (key: string): string => sql`SELECT turn, body FROM claims WHERE key = ${digestOf(key)}`
 
-/** Gives up the claim of a turn on a key, and those that expired before a time. */
-export const releaseClaim = (key: string, turn: Id): string =>
-  sql`DELETE FROM claims WHERE key = ${digestOf(key)} AND turn = ${turn}`
+/** Statements that give up the claim on a key of a turn that is not recorded. */
+export const releaseClaim = (key: string, turn: Id): string[] => [
+  locked(key),
+  sql`
+    DELETE FROM claims WHERE key = ${digestOf(key)} AND turn = ${turn} AND ${UNSEEN}
+      AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)`,
+]
+
+/** Gives up the claims that expired before a time. */
 export const pruneClaims = (before: number): string => sql`DELETE FROM claims WHERE expires_at < ${before}`
 
 /** Writes a claim that has expired already. */

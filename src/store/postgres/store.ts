@@ -258,8 +258,8 @@ export class PostgresStore implements SharedStore {
     return { state: 'held', turn: holder['turn'] as string, body: holder['body'] as string }
   }
 
-  release(key: string, turn: Id): Promise<void> {
-    return this.#write(claims.releaseClaim(key, turn))
+  async release(key: string, turn: Id): Promise<void> {
+    await this.#run(claims.releaseClaim(key, turn))
   }
 
   async prune(before: number, limit: number): Promise<number> {
