@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { elements, member, members, oneLine, overlaid, quote, quoteAscii, rest } from '../../src/model/index.ts'
+import {
+  elements,
+  isPlain,
+  member,
+  members,
+  oneLine,
+  overlaid,
+  quote,
+  quoteAscii,
+  rest,
+} from '../../src/model/index.ts'
 
 /** Texts that are full of what ends or escapes a string. */
 const odd = fc.string({
@@ -109,6 +119,24 @@ test.each<[said: string, found: [string, string][]]>([
   ['{"\\n\n":1}', [['\\n\n', '1']]],
   ['{"a\\":1', []],
 ])('%j has a key that is no JSON string, which says itself', (said, found) => expect(members(said)).toEqual(found))
+
+test('a text is plain when it is quoted without escapes, whatever was plain before', () => {
+  const before = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a first piece', '"', '\n', '\u2028', '\ud800', ''),
+  )
+  const long = fc.string({ minLength: 300, maxLength: 400, unit: fc.constantFrom('a', 'é', ' ') })
+  fc.assert(
+    fc.property(before, long, before, (first, known, last) => {
+      expect(isPlain(known)).toBe(true)
+      for (const text of [`${first}${known}`, `${first}${known}${last}`, known.slice(1), `${known}${known}`]) {
+        expect(isPlain(known)).toBe(true)
+        const plain = JSON.stringify(text) === `"${text}"` && !/[\u0085\u2028\u2029\ud800-\udfff]/.test(text)
+        expect(isPlain(text)).toBe(plain)
+      }
+    }),
+  )
+})
 
 test('a quote behind backslashes ends its string only when they are even in number', () => {
   expect(members(String.raw`{"a":"\\","b":"\"","c\\":"\\\"}","d\"":[",",{"e":"]"}]}`)).toEqual([
