@@ -156,7 +156,9 @@ export function elements(json: JsonText): JsonText[] {
 export type Members = Readonly<Record<string, JsonText | undefined>>
 
 /** The same in pairs, for members whose names are not known beforehand. */
-export type Pairs = Iterable<readonly [key: string, json: JsonText | undefined]>
+export type Pairs =
+  | readonly (readonly [key: string, json: JsonText | undefined])[]
+  | ReadonlyMap<string, JsonText | undefined>
 
 /** The members as pairs. */
 export function pairsOf(members: Members | Pairs): Pairs {
@@ -164,7 +166,7 @@ export function pairsOf(members: Members | Pairs): Pairs {
 }
 
 function isPairs(members: object): members is Pairs {
-  return Symbol.iterator in members
+  return Array.isArray(members) || members instanceof Map
 }
 
 /** A JSON object of these members, one group after the other. */
