@@ -137,7 +137,9 @@ function visitStart(command: Command & TurnStart, drop: Drop): Command & TurnSta
   if (command.ext && drop('ext')) lost.push('ext')
   const history = lost.includes('history') ? undefined : command.history
   const input = carryInput(command, history, drop)
-  const carried = { ...without(command, (key) => lost.includes(key)), input }
+  const kept = without(command, (key) => lost.includes(key))
+  const carried = kept === command ? { ...command } : kept
+  carried.input = input
   carried.options = without(command.options, (key) => drop(OPTIONS[key]!))
   if (command.session) {
     carried.session = without(command.session, (key) => key !== 'bound' && key !== 'origin' && drop(SESSION[key]!))

@@ -15,12 +15,10 @@ const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
  */
 export function answerHead(framing: Framing, exchange: Exchange | undefined, failure?: Fault): Record<string, string> {
   const wait = failure?.retryAfterMs
-  return {
-    'content-type': CONTENT_TYPE[framing],
-    ...turnHeaders(exchange),
-    ...(wait !== undefined && { 'retry-after': String(Math.ceil(wait / 1000)) }),
-    ...exchange?.answer.headers,
-  }
+  const headers: Record<string, string> = { 'content-type': CONTENT_TYPE[framing] }
+  if (exchange) addTurn(headers, exchange)
+  if (wait !== undefined) headers['retry-after'] = String(Math.ceil(wait / 1000))
+  return Object.assign(headers, exchange?.answer.headers)
 }
 
 /** The HTTP trailers of a stream; undefined when nothing was lost. */
@@ -29,15 +27,14 @@ export function lossTrailers(exchange: Exchange | undefined): Record<string, str
   return summary === undefined ? undefined : { 'turnpike-loss': summary }
 }
 
-/** The `Turnpike-*` headers of an exchange's answer. */
-function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
-  const { turn, past } = exchange ?? {}
-  const about = past ?? (turn && { turn: turn.id, agent: turn.agent.name })
-  if (!exchange || !about) return {}
-  return {
-    'turnpike-turn': about.turn,
-    'turnpike-agent': about.agent,
-    ...(exchange.replays && { 'idempotent-replayed': 'true' }),
-    ...lossTrailers(exchange),
-  }
+/** Adds the `Turnpike-*` headers of an exchange's answer. */
+function addTurn(headers: Record<string, string>, exchange: Exchange): void {
+  const { turn, past } = exchange
+  const id = past?.turn ?? turn?.id
+  const agent = past?.agent ?? turn?.agent.name
+  if (id === undefined || agent === undefined) return
+  headers['turnpike-turn'] = id
+  headers['turnpike-agent'] = agent
+  if (exchange.replays) headers['idempotent-replayed'] = 'true'
+  Object.assign(headers, lossTrailers(exchange))
 }

@@ -153,7 +153,9 @@ export class ClientOutput implements Outgoing {
     if (answering?.answer.form === 'stream') this.#trailing = answering
     const { status } = this.#host
     this.#head = { framing, status }
-    this.#way.sink.head(status, { ...this.#host.headers, ...answerHead(framing, answering, this.#host.failure) })
+    const { headers, failure } = this.#host
+    const head = answerHead(framing, answering, failure)
+    this.#way.sink.head(status, headers ? { ...headers, ...head } : head)
     return framing
   }
 
