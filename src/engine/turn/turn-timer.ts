@@ -1,6 +1,6 @@
 import type { Limits } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
-import { type AbortSignalLike, stepTime } from '../common/index.ts'
+import { stepTime } from '../common/index.ts'
 
 /** The limits that a turn begins with. */
 export interface TimerInit {
@@ -8,8 +8,6 @@ export interface TimerInit {
   limits: Limits
   /** The client's own limit, in milliseconds; the agent's bounds it. */
   totalMs: number | undefined
-  /** Aborted when the turn has its end: no limit passes after that. */
-  signal: AbortSignalLike
 }
 
 type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
@@ -20,7 +18,6 @@ type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
  */
 export class TurnTimer {
   readonly #expired: (fault: Fault) => void
-  readonly #signal: AbortSignalLike
   /** The client's own limit, from the beginning of the turn. */
   readonly #askedMs: number
   readonly #startedAt: number
@@ -31,19 +28,18 @@ export class TurnTimer {
   #phase: Phase = 'waiting'
   #phaseAt: number
   #held = false
+  #stopped = false
   #timer: NodeJS.Timeout | undefined
   /** The time when the timer fires. */
   #dueAt = Number.POSITIVE_INFINITY
 
   /** `expired` is called at most once. */
-  constructor({ agent, limits, totalMs, signal }: TimerInit, expired: (fault: Fault) => void) {
+  constructor({ agent, limits, totalMs }: TimerInit, expired: (fault: Fault) => void) {
     this.#agent = agent
     this.#limits = limits
     this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
-    this.#signal = signal
     this.#expired = expired
     this.#startedAt = this.#takenAt = this.#phaseAt = stepTime()
-    signal.addEventListener('abort', () => clearTimeout(this.#timer))
     this.#arm()
   }
 
@@ -74,6 +70,12 @@ export class TurnTimer {
     this.#phaseAt = stepTime()
   }
 
+  /** The turn has its end: no limit passes after that. */
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+  }
+
   get #phaseMs(): number {
     if (this.#phase === 'waiting') return Number.POSITIVE_INFINITY
     return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
@@ -92,7 +94,7 @@ export class TurnTimer {
   /** A timer that is due earlier stays: it is set again when it fires. */
   #arm(): void {
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
-    if (this.#signal.aborted || this.#dueAt <= due) return
+    if (this.#stopped || this.#dueAt <= due) return
     clearTimeout(this.#timer)
     this.#dueAt = due
     this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - stepTime()), 2 ** 31 - 1))

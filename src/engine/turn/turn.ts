@@ -47,7 +47,7 @@ export class Turn {
   /** The link that it runs on; absent while it waits for one. */
   link: AgentLink | undefined
   cancelled = false
-  readonly #life = new AbortController()
+  #life: AbortController | undefined
 
   /** `runnerOf` gives the turn its run. */
   constructor(init: TurnInit<Turn>, peers: TurnPeers<Turn>, runnerOf: (turn: Turn) => Runner) {
@@ -58,9 +58,9 @@ export class Turn {
     this.peers = peers
     this.view = this.newView(command.session?.id ?? '')
     this.tape?.follow(this.view)
-    const { limits, signal } = this
+    const { limits } = this
     const { totalMs } = command.options
-    const timed = { agent: this.agent.name, limits, totalMs, signal }
+    const timed = { agent: this.agent.name, limits, totalMs }
     this.timer = new TurnTimer(timed, (why) => this.#runner.expire(why))
     this.audience.add(exchange, this.view)
     exchange.turn = this
@@ -103,8 +103,10 @@ export class Turn {
     return this.#init.scope
   }
 
-  /** Aborted when it has its end; timers and calls of the turn depend on it. */
+  /** Aborted when it has its end, for what waits for that. */
   get signal(): AbortSignalLike {
+    this.#life ??= new AbortController()
+    if (this.ended) this.#life.abort()
     return this.#life.signal
   }
 
@@ -148,7 +150,10 @@ export class Turn {
     const at = this.scope.now()
     this.view.apply(event, at)
     this.peers.recorder.event(this, event)
-    if (isEnd) this.#life.abort(event)
+    if (isEnd) {
+      this.timer.stop()
+      this.#life?.abort(event)
+    }
     this.audience.deliver(event, this.view, at)
     if (isEnd) {
       this.scope.end(this.view)
