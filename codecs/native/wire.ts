@@ -8,6 +8,7 @@ import {
   oneLine,
   parse,
   quote,
+  unquoted,
 } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this protocol travel. */
@@ -72,7 +73,7 @@ function read(json: JsonText, parent: string, depth: number): unknown {
     )
   }
   if (json[0] === '[') return elements(json).map((raw) => read(raw, parent, depth - 1))
-  return JSON.parse(json) as unknown
+  return json[0] === '"' ? unquoted(json) : (JSON.parse(json) as unknown)
 }
 
 /** Data of a reply that holds messages or questions, as the wire has it: JSON texts in it are JSON. */
