@@ -138,7 +138,8 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
 /** One value per name; the client gives the names in lower case. */
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const one: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name]
     if (value !== undefined) one[name] = typeof value === 'string' ? value : value.join(', ')
   }
   return one

@@ -94,7 +94,9 @@ export function usageWithout(all: Usage, part: Usage): Usage {
 /** The sum of two usages; counts that neither has stay absent. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: Usage = { ...a }
-  for (const [key, value] of Object.entries(b) as [keyof Usage, number | undefined][]) {
+  for (const name in b) {
+    const key = name as keyof Usage
+    const value = b[key]
     if (value !== undefined) sum[key] = (sum[key] ?? 0) + value
   }
   return sum
