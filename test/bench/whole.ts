@@ -11,9 +11,8 @@ const LIMITED = {
     'seven spans of each recorded turn, which live for a second and are then written; one request in ten is one ' +
     'of these',
   whole:
-    'the record of a turn, one row and one commit (a fifth), where the bridge has none; the two writes of an answer and a ' +
-    'request, as in the bridge (a sixth); two codecs and the laws of a turn, none of it more than 2 %. It was 0.07 to 0.10 ' +
-    'before the record was gathered',
+    'the record of a turn, one row and one commit (13 %), where the bridge has none; system calls, as in the bridge (13 %); ' +
+    'two codecs and the laws of a turn, none of it more than 2 %. It was 0.07 to 0.10 before the record was gathered',
   idle: 'caches of the processor that others have filled meanwhile, which the bridge pays for too (`idle-bridge`)',
   http:
     'the same as of whole turns. The proxy passes bytes on; here both envelopes are read, kept and written anew. It was ' +
