@@ -422,11 +422,11 @@ class SqliteStore implements Store {
   }
 }
 
-/** The longest wait of a statement for another process's lock, in milliseconds. */
 function isLarge(value: SQLInputValue): boolean {
   return typeof value === 'string' && value.length >= LARGE
 }
 
+/** The longest wait of a statement for another process's lock, in milliseconds. */
 function busyMsOf(shortLived: boolean): number {
   return shortLived ? 0 : RUNNING_BUSY_MS
 }

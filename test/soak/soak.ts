@@ -16,10 +16,10 @@ export interface Holding extends Held {
   resources: number
 }
 
-/** What became of it all. */
-/** Shows how far it is. */
+/** Shows the progress. */
 type Show = (text: string) => void
 
+/** The result of a soak. */
 export interface Soaked {
   before: Holding
   middle: Holding

@@ -35,7 +35,7 @@ export class LiveTurns {
   }
 
   add(turn: Turn): void {
-    // Not with `in`, which V8 does in its runtime for a text that it has not seen as a key before.
+    // `in` is slow for a text that V8 has not seen as a key before.
     if (this.#byId[turn.id] === undefined) this.#size += 1
     this.#byId[turn.id] = turn
   }
