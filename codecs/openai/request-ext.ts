@@ -1,5 +1,14 @@
 import { dropped } from '../../src/codec-kit/index.ts'
-import { type Ext, type JsonText, type Loss, member, members, object, rest } from '../../src/model/index.ts'
+import {
+  type Ext,
+  type JsonText,
+  type Loss,
+  type Member,
+  member,
+  members,
+  object,
+  rest,
+} from '../../src/model/index.ts'
 import { chatOfText, textOfChat } from './formats.ts'
 import { ownExt, PROTOCOL } from './wire.ts'
 
@@ -24,12 +33,11 @@ const OWN = 'responses'
 type Report = (loss: Loss) => void
 
 /** Puts the members that only the Responses API knows apart; undefined when there are no members. */
-export function splitExt(json: JsonText): JsonText | undefined {
-  const all = members(json)
+export function splitExt(all: readonly Member[]): JsonText | undefined {
+  if (all.length === 0) return undefined
   const own = all.filter(([key]) => !SHARED.has(key))
   const apart = own.length === 0 ? [] : [[OWN, object(own)] as const]
-  const split = object([...all.filter(([key]) => SHARED.has(key)), ...apart])
-  return split === '{}' ? undefined : split
+  return object([...all.filter(([key]) => SHARED.has(key)), ...apart])
 }
 
 /** Reports the members of another protocol. */
@@ -38,9 +46,10 @@ function reportForeign(ext: Ext | undefined, report: Report): void {
 }
 
 /** The members for a server of the Responses API; reports those that only Chat Completions knows. */
-export function responsesExt(ext: Ext | undefined, report: Report): JsonText {
+export function responsesExt(ext: Ext | undefined, report: Report): JsonText | undefined {
   reportForeign(ext, report)
-  const json = ownExt(ext) ?? '{}'
+  const json = ownExt(ext)
+  if (json === undefined) return undefined
   const all = members(json)
   for (const [key] of all) if (key !== OWN && !SHARED.has(key) && !OF_TEXT.has(key)) report(dropped('ext', key))
   const own = all.flatMap(([key, value]) =>

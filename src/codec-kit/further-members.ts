@@ -62,7 +62,8 @@ export function reportFurther(
   report: (loss: Loss) => void,
   item: Item = 'ext',
 ): void {
-  for (const [key, held] of Object.entries(value)) {
+  for (const key in value) {
+    const held = value[key]
     const inner = knownAs(known, key)
     if (inner === undefined) {
       if (!isNothing(held, item)) report(dropped(item, key.slice(0, MAX_NAME).toWellFormed()))

@@ -1,5 +1,5 @@
 import { isUncounted, readCounts, reportFurther } from '../../../src/codec-kit/index.ts'
-import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
+import { isRecord, type JsonText, type Loss, type Usage } from '../../../src/model/index.ts'
 
 /** A `usage` object; what is unknown is zero, because clients add the counts up. */
 export function usageJson({
@@ -10,13 +10,11 @@ export function usageJson({
   cacheWrite,
   reasoning,
 }: Usage): JsonText {
-  return object([
-    ['input_tokens', String(input)],
-    ['input_tokens_details', JSON.stringify({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite })],
-    ['output_tokens', String(output)],
-    ['output_tokens_details', `{"reasoning_tokens":${reasoning ?? 0}}`],
-    ['total_tokens', String(total)],
-  ])
+  const written = cacheWrite === undefined ? '' : `,"cache_write_tokens":${cacheWrite}`
+  return (
+    `{"input_tokens":${input},"input_tokens_details":{"cached_tokens":${cacheRead ?? 0}${written}},` +
+    `"output_tokens":${output},"output_tokens_details":{"reasoning_tokens":${reasoning ?? 0}},"total_tokens":${total}}`
+  )
 }
 
 const COUNTS = { input: 'input_tokens', output: 'output_tokens', total: 'total_tokens' } as const

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chatFormat, responseFormat } from '../../../codecs/openai/formats.ts'
 import { chatExt, responsesExt, splitExt } from '../../../codecs/openai/request-ext.ts'
 import { encryptedOf, sealOf } from '../../../codecs/openai/responses/seals.ts'
-import type { Loss, Seal } from '../../../src/model/index.ts'
+import { type Loss, members, type Seal } from '../../../src/model/index.ts'
 
 describe('the format of a custom tool', () => {
   const inChat = '{"type":"grammar","grammar":{"syntax":"lark","definition":"a: b"}}'
@@ -26,7 +26,7 @@ describe('members of a request without a place in the model', () => {
   const ext = (json: string) => ({ protocol: 'openai', json })
 
   test('reach servers of their own API, and those that both know reach both', () => {
-    const split = splitExt('{"user":"u","truncation":"auto"}')!
+    const split = splitExt(members('{"user":"u","truncation":"auto"}'))!
     expect(split).toBe('{"user":"u","responses":{"truncation":"auto"}}')
     expect(responsesExt(ext(split), report)).toBe('{"user":"u","truncation":"auto"}')
     expect(chatExt(ext(split), report)).toBe('{"user":"u"}')
@@ -43,9 +43,11 @@ describe('members of a request without a place in the model', () => {
     const none: Loss[] = []
     const lost = (loss: Loss) => none.push(loss)
     expect(responsesExt(ext(said), lost)).toBe(`{"text":${text}}`)
-    expect(chatExt(ext(splitExt(`{"text":${text}}`)!), lost)).toBe(said)
-    expect(responsesExt(ext(splitExt('{"text":{"verbosity":"low"}}')!), lost)).toBe('{"text":{"verbosity":"low"}}')
-    expect(chatExt(ext(splitExt('{"text":{"format":{"type":"text"}}}')!), lost)).toBe(
+    expect(chatExt(ext(splitExt(members(`{"text":${text}}`))!), lost)).toBe(said)
+    expect(responsesExt(ext(splitExt(members('{"text":{"verbosity":"low"}}'))!), lost)).toBe(
+      '{"text":{"verbosity":"low"}}',
+    )
+    expect(chatExt(ext(splitExt(members('{"text":{"format":{"type":"text"}}}'))!), lost)).toBe(
       '{"response_format":{"type":"text"}}',
     )
     expect(responsesExt(ext('{"response_format":{"type":"json_object"}}'), lost)).toBe(
@@ -55,10 +57,10 @@ describe('members of a request without a place in the model', () => {
   })
 
   test('may be none', () => {
-    expect(splitExt('{}')).toBeUndefined()
-    expect(splitExt('{"user":"u"}')).toBe('{"user":"u"}')
+    expect(splitExt([])).toBeUndefined()
+    expect(splitExt([['user', '"u"']])).toBe('{"user":"u"}')
     expect(chatExt(undefined, report)).toBeUndefined()
-    expect(responsesExt(undefined, report)).toBe('{}')
+    expect(responsesExt(undefined, report)).toBeUndefined()
     expect(chatExt({ protocol: 'anthropic', json: '{"a":1}' }, report)).toBeUndefined()
   })
 })

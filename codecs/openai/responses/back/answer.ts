@@ -30,7 +30,7 @@ import { stopOfIncomplete } from '../stops.ts'
 import { readUsage } from '../usage.ts'
 import { ClientCalls } from './client-calls.ts'
 import { EVENTS, type EventDelta } from './deltas.ts'
-import type { Body, Item, ServerEvent } from './events.ts'
+import { type Body, bodyJson, type Item, type ServerEvent } from './events.ts'
 import { BODY, reportItem } from './further.ts'
 import { ProviderCalls } from './provider-calls.ts'
 import { Speech } from './speech.ts'
@@ -54,7 +54,7 @@ export class ResponseAnswer implements ModelAnswer {
     'response.function_call_arguments.delta': (answer, { at, delta }) => answer.#calls.argue(at, delta),
     'response.custom_tool_call_input.delta': (answer, { at, delta }) => answer.#calls.argue(at, delta),
     'response.output_item.added': (answer, event) => answer.#begin(event),
-    'response.output_item.done': (answer, { at, item, itemJson }) => item && answer.#done(at, item, itemJson),
+    'response.output_item.done': (answer, { at, item, json }) => item && answer.#done(at, item, member(json, 'item')!),
     'response.completed': (answer, event) => answer.#ended(event),
     'response.incomplete': (answer, event) => answer.#ended(event),
   }
@@ -100,7 +100,7 @@ export class ResponseAnswer implements ModelAnswer {
     if (event === 'repeated') return undefined
     this.#taken = event
     if (event.body && ENDS.has(event.type)) this.#count(event.body)
-    return failureOf(event, data)
+    return failureOf(event)
   }
 
   say(): void {
@@ -162,16 +162,22 @@ export class ResponseAnswer implements ModelAnswer {
   }
 
   /** The items of the whole answer without an event are read from it. */
-  #ended({ type, body, bodyJson }: ServerEvent): void {
+  #ended(event: ServerEvent): void {
+    const { type, body } = event
     this.over = true
     if (body) reportFurther(body, BODY, this.#report)
-    const raws = elements(member(bodyJson, 'output') ?? '[]')
-    // Servers may leave out places: an item that is done has its id.
+    const output = body?.output ?? []
+    if (output.some((_, at) => !this.#items.has(at))) this.#add(output, event)
+    this.ending = type === 'response.incomplete' ? stopOfIncomplete(body?.incomplete_details?.reason) : 'end'
+  }
+
+  /** Reads the items that had no event. Servers may leave out places: an item that is done has its id. */
+  #add(output: readonly Item[], event: ServerEvent): void {
+    const raws = elements(member(bodyJson(event), 'output')!)
     const told = new Set([...this.#items.values()].map((item) => member(item, 'id')))
-    for (const [at, item] of (body?.output ?? []).entries()) {
+    for (const [at, item] of output.entries()) {
       if (!this.#items.has(at) && !(item.id != null && told.has(quote(item.id)))) this.#done(at, item, raws[at]!)
     }
-    this.ending = type === 'response.incomplete' ? stopOfIncomplete(body?.incomplete_details?.reason) : 'end'
   }
 
   /** A call begins, or is complete: then its arguments are those of `whole`, where no piece of them has come. */
@@ -188,10 +194,11 @@ function withCallId(item: JsonText, id: Id): JsonText {
 }
 
 /** The fault of an event that ends the turn. */
-function failureOf({ type, bodyJson }: ServerEvent, data: string): Fault | undefined {
-  if (type === 'response.failed') return faultOfError(member(bodyJson, 'error') ?? '{}', undefined)
+function failureOf(event: ServerEvent): Fault | undefined {
+  const { type, json } = event
+  if (type === 'response.failed') return faultOfError(member(bodyJson(event), 'error') ?? '{}', undefined)
   if (type === 'response.cancelled') return CANCELLED
-  return type === 'error' ? faultOfError(member(data, 'error') ?? data, undefined) : undefined
+  return type === 'error' ? faultOfError(member(json, 'error') ?? json, undefined) : undefined
 }
 
 /** True for a call of a tool that the gateway's client may have declared. */

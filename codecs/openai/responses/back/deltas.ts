@@ -22,9 +22,7 @@ export const EVENTS: DeltaWire<ServerEvent | 'repeated', EventDelta> = {
     summary,
     part,
     item: undefined,
-    itemJson: '{}',
     body: undefined,
-    bodyJson: '{}',
     json,
   }),
 }

@@ -1,12 +1,17 @@
 import * as v from 'valibot'
-import { type JsonText, member, parseObject } from '../../../../src/model/index.ts'
+import { type JsonText, member, parseObject, quote } from '../../../../src/model/index.ts'
 
 const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /** A member of an item, whose other types may have one of that name with another meaning: then it is none. */
 const own = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), undefined)
 const texts = v.array(
-  v.looseObject({ text: maybe(v.string()), refusal: maybe(v.string()), logprobs: v.optional(v.unknown()) }),
+  v.looseObject({
+    text: maybe(v.string()),
+    refusal: maybe(v.string()),
+    annotations: v.optional(v.unknown()),
+    logprobs: v.optional(v.unknown()),
+  }),
 )
 
 /** An output item, as far as its type says how to read it. */
@@ -58,24 +63,26 @@ export interface ServerEvent {
   /** The part of the item's content that it is about. */
   part: number
   item: Item | undefined
-  /** The item as it came. */
-  itemJson: JsonText
   body: Body | undefined
-  bodyJson: JsonText
-  /** The whole event. */
+  /** The whole event, or the whole answer. */
   json: JsonText
 }
 
-/** Events whose content also comes with another event or with the end of an item. Nothing of them is read. */
+/**
+ * Begins events whose content also comes with another event or with the end of an item. Nothing of them is read: they are
+ * not parsed.
+ */
 const REPEATED =
-  /^response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)$/
+  /^\{"type": ?"response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)"/
 
 /** Reads an event of a stream, or a whole answer; `repeated` when nothing of it is read, undefined for what is neither. */
 export function readEvent(data: string): ServerEvent | 'repeated' | undefined {
+  if (REPEATED.test(data)) return 'repeated'
   const value = parseObject(data)
   if (!value) return undefined
   if (value['object'] === 'response') return wholeAnswer(data, value)
-  if (typeof value['type'] === 'string' && REPEATED.test(value['type'])) return 'repeated'
+  const { type: named } = value
+  if (typeof named === 'string' && REPEATED.test(`{"type":${quote(named)}`)) return 'repeated'
   const checked = v.safeParse(Event, value)
   if (!checked.success) return undefined
   const {
@@ -94,14 +101,17 @@ export function readEvent(data: string): ServerEvent | 'repeated' | undefined {
     summary: summary ?? 0,
     part: part ?? 0,
     item: item ?? undefined,
-    itemJson: item ? member(data, 'item')! : '{}',
     body: body ?? undefined,
-    bodyJson: body ? member(data, 'response')! : '{}',
     json: data,
   }
 }
 
-function wholeAnswer(bodyJson: JsonText, value: object): ServerEvent | undefined {
+/** The response of an event, as it came. */
+export function bodyJson({ json }: Pick<ServerEvent, 'json'>): JsonText {
+  return member(json, 'object') === '"response"' ? json : (member(json, 'response') ?? '{}')
+}
+
+function wholeAnswer(json: JsonText, value: object): ServerEvent | undefined {
   const checked = v.safeParse(Body, value)
   if (!checked.success) return undefined
   const body = checked.output
@@ -113,9 +123,7 @@ function wholeAnswer(bodyJson: JsonText, value: object): ServerEvent | undefined
     summary: 0,
     part: 0,
     item: undefined,
-    itemJson: '{}',
     body,
-    bodyJson,
-    json: bodyJson,
+    json,
   }
 }

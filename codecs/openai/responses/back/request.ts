@@ -28,23 +28,23 @@ export function requestBody(
 ): string {
   const { options, clientTools = [] } = start
   const own = responsesExt(start.ext, report)
-  const system = member(own, 'input')
+  const system = own && member(own, 'input')
   const effort = effortOf(options, settings, report)
   const tools = toolsJson(clientTools, report)
   return messageLine(
     [
       ['model', quote(options.model ?? settings.model ?? 'default')],
       ['instructions', system === undefined ? promptJson(options) : undefined],
-      ['input', `[${[...elements(system ?? '[]'), ...input].join(',')}]`],
+      ['input', `[${(system === undefined ? input : [...elements(system), ...input]).join(',')}]`],
       ['stream', 'true'],
       // The conversation comes with each request, so the server need not keep it.
       ['store', settings.store === true ? 'true' : 'false'],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
-      ['tool_choice', member(own, 'tool_choice') ?? choiceJson(options.toolChoice, clientTools)],
+      ['tool_choice', (own && member(own, 'tool_choice')) ?? choiceJson(options.toolChoice, clientTools)],
       ['parallel_tool_calls', json(options.parallelTools)],
-      ['text', textJson(options, member(own, 'text'))],
-      ['reasoning', reasoningJson(effort, member(own, 'reasoning'))],
-      ['include', member(own, 'include') ?? (effort === undefined ? undefined : ENCRYPTED)],
+      ['text', textJson(options, own && member(own, 'text'))],
+      ['reasoning', reasoningJson(effort, own && member(own, 'reasoning'))],
+      ['include', (own && member(own, 'include')) ?? (effort === undefined ? undefined : ENCRYPTED)],
       ['max_output_tokens', json(options.maxTokens)],
       ['temperature', json(options.temperature)],
       ['top_p', json(options.topP)],
@@ -72,7 +72,8 @@ function choiceJson(choice: TurnOptions['toolChoice'], tools: readonly ClientToo
 }
 
 /** The format of the answer, and what else a client of this API says of its text. */
-function textJson({ outputSchema }: TurnOptions, own = '{}'): JsonText | undefined {
+function textJson({ outputSchema }: TurnOptions, own: JsonText | undefined): JsonText | undefined {
+  if (own === undefined) return outputSchema === undefined ? undefined : object([['format', formatJson(outputSchema)]])
   const said = member(own, 'format')
   const format = said ?? (outputSchema === undefined ? undefined : formatJson(outputSchema))
   const others = members(own).filter(([key]) => key !== 'format')
@@ -88,7 +89,8 @@ function formatJson(schema: JsonText): JsonText {
   ])
 }
 
-function reasoningJson(effort: string | undefined, own = '{}'): JsonText | undefined {
+function reasoningJson(effort: string | undefined, own: JsonText | undefined): JsonText | undefined {
+  if (own === undefined) return effort === undefined ? undefined : `{"effort":${json(effort)}}`
   const others = members(own).filter(([key]) => key !== 'effort')
   return effort === undefined && others.length === 0 ? undefined : object([['effort', json(effort)], ...others])
 }

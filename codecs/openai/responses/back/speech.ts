@@ -99,11 +99,12 @@ export class Speech {
     this.item(at, phase)
     const isNew = !this.#streamed.has(at)
     const isCited = this.#current?.at === at && this.#current.citations.length > 0
-    for (const [part, { text, refusal }] of (content ?? []).entries()) {
+    for (const [part, { text, refusal, annotations }] of (content ?? []).entries()) {
       if (isNew && text) this.#say(at, text, this.#phases.get(at), part)
       else if (isNew && refusal) this.#say(at, refusal, 'refusal')
       // Servers that stream may leave out their events.
-      if (!isCited) for (const citation of citationsIn(json, part)) this.#cite(at, part, citation)
+      if (isCited || annotations == null) continue
+      for (const citation of citationsIn(json, part, annotations)) this.#cite(at, part, citation)
     }
   }
 
@@ -198,6 +199,7 @@ export class Speech {
 }
 
 /** The sources of a part of a message's content; a list that is none is one that cannot be read. */
-function citationsIn(json: JsonText, part: number): readonly (Citation | undefined)[] {
+function citationsIn(json: JsonText, part: number, annotations: unknown): readonly (Citation | undefined)[] {
+  if (Array.isArray(annotations) && annotations.length === 0) return []
   return readAnnotations(member(elements(member(json, 'content')!)[part]!, 'annotations')) ?? [undefined]
 }

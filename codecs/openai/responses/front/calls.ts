@@ -1,4 +1,4 @@
-import { callIdOf, type Entry } from '../../../../src/codec-kit/index.ts'
+import { callIdOf } from '../../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type EventOf,
@@ -30,15 +30,12 @@ export class CallItems {
     const at = this.#output.length
     const failed = tool.status !== 'ok'
     const args = tool.args === '' ? '{}' : tool.args
-    this.#output.begin(this.#ownItem(tool, agent, at, 'in_progress'))
-    const of: Entry[] = [
-      ['output_index', String(at)],
-      ['item_id', quote(itemId('mcp', this.#ref, at))],
-    ]
-    this.#output.event('response.mcp_call.in_progress', of)
-    this.#output.event('response.mcp_call_arguments.delta', [...of, ['delta', quote(args)]])
-    this.#output.event('response.mcp_call_arguments.done', [...of, ['arguments', quote(args)]])
-    this.#output.event(`response.mcp_call.${failed ? 'failed' : 'completed'}`, of)
+    this.#output.begin(() => this.#ownItem(tool, agent, at, 'in_progress'))
+    const of = `"output_index":${at},"item_id":${quote(itemId('mcp', this.#ref, at))}`
+    this.#output.event('response.mcp_call.in_progress', () => of)
+    this.#output.delta('response.mcp_call_arguments.delta', of, args)
+    this.#output.event('response.mcp_call_arguments.done', () => `${of},"arguments":${quote(args)}`)
+    this.#output.event(`response.mcp_call.${failed ? 'failed' : 'completed'}`, () => of)
     this.#output.done(at, this.#ownItem(tool, agent, at, failed ? 'failed' : 'completed'))
   }
 
@@ -59,7 +56,10 @@ export class CallItems {
         ['name', quote(question.name)],
         ['arguments', quote(question.args)],
       ])
-      this.#output.done(this.#output.begin(item), item)
+      this.#output.done(
+        this.#output.begin(() => item),
+        item,
+      )
     }
   }
 
@@ -80,13 +80,10 @@ export class CallItems {
         ['namespace', declared?.namespace === undefined ? undefined : quote(declared.namespace)],
         [given!, quote(text)],
       ])
-    this.#output.begin(item('', 'in_progress'))
-    const of: Entry[] = [
-      ['item_id', id],
-      ['output_index', String(at)],
-    ]
-    this.#output.event(`response.${type}_${given}.delta`, [...of, ['delta', quote(args)]])
-    this.#output.event(`response.${type}_${given}.done`, [...of, ['name', quote(name)], [given!, quote(args)]])
+    this.#output.begin(() => item('', 'in_progress'))
+    const of = `"item_id":${id},"output_index":${at}`
+    this.#output.delta(`response.${type}_${given}.delta`, of, args)
+    this.#output.event(`response.${type}_${given}.done`, () => `${of},"name":${quote(name)},"${given}":${quote(args)}`)
     this.#output.done(at, item(args, 'completed'))
   }
 

@@ -3,6 +3,7 @@ import {
   type Ext,
   elements,
   type JsonText,
+  type Member,
   member,
   members,
   object,
@@ -58,21 +59,31 @@ const REPEATED = {
 const IN_PARTS: ReadonlySet<string> = new Set(['reasoning', 'text'])
 
 /** The members of a request that its response repeats, as one object. */
-export function repeatedOf(body: JsonText): JsonText {
-  const given = members(body).filter(([key, value]) => Object.hasOwn(REPEATED, key) && value !== 'null')
-  return oneLine(object(given))
+export function repeatedOf(body: readonly Member[]): JsonText {
+  return oneLine(object(body.filter(([key, value]) => Object.hasOwn(REPEATED, key) && value !== 'null')))
 }
 
-/** The members that a response repeats from its request, as raw JSON. */
-export function echoed({ request }: Echo): Record<keyof typeof REPEATED, JsonText> {
-  const given = new Map(members(request))
-  const all = Object.entries(REPEATED).map(([key, usual]) => {
-    const said = given.get(key)
-    if (said === undefined) return [key, usual] as const
-    return [key, IN_PARTS.has(key) ? merged(usual, said) : said] as const
-  })
-  return Object.fromEntries(all) as Record<keyof typeof REPEATED, JsonText>
+/** The members that a response repeats from its request: two of them, and all the others as text. */
+export interface Echoed {
+  background: JsonText
+  metadata: JsonText
+  others: JsonText
 }
+
+/** The members that a response repeats from its request. */
+export function echoed({ request }: Echo): Echoed {
+  return request === '{}' ? UNSAID : repeating(new Map(members(request)))
+}
+
+function repeating(given: ReadonlyMap<string, JsonText>): Echoed {
+  const others: Record<string, JsonText> = { ...REPEATED }
+  for (const [key, said] of given) others[key] = IN_PARTS.has(key) ? merged(others[key]!, said) : said
+  const { background, metadata, ...rest } = others
+  return { background: background!, metadata: metadata!, others: object(rest).slice(1, -1) }
+}
+
+/** What a response says whose request has none of these members. */
+const UNSAID: Echoed = repeating(new Map())
 
 /** The members of both objects; those of the second one count. */
 function merged(usual: JsonText, said: JsonText): JsonText {

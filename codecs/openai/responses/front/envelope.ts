@@ -1,9 +1,9 @@
 import {
+  append,
   type Fault,
   type JsonText,
   type Loss,
   lossSummary,
-  members,
   object,
   quote,
   type TurnView,
@@ -40,22 +40,15 @@ export type Of = Pick<TurnView, 'session' | 'agent' | 'startedAt'>
 /** A response object. Members that a client reads are always there. */
 export function responseJson({ ref, echo }: Envelope, of: Of, state: ResponseState): JsonText {
   const { status, output, incomplete, fault, usage, losses = [] } = state
-  const { background, metadata, ...repeated } = echoed(echo)
-  return object([
-    ['id', quote(responseId(ref))],
-    ['object', '"response"'],
-    ['created_at', String(Math.floor((echo.at ?? of.startedAt) / 1000))],
-    ['status', quote(status)],
-    ['background', background],
-    ['error', fault ? errorOf(fault) : 'null'],
-    ['incomplete_details', incomplete === undefined ? 'null' : `{"reason":${quote(incomplete)}}`],
-    ['model', quote(of.agent)],
-    ['output', output],
-    ['conversation', `{"id":${quote(of.session)}}`],
-    ...Object.entries(repeated),
-    ['usage', usage === undefined ? 'null' : usageJson(usage)],
-    ['metadata', metadataJson(metadata, losses)],
-  ])
+  const { background, metadata, others } = echoed(echo)
+  const created = Math.floor((echo.at ?? of.startedAt) / 1000)
+  const error = fault ? errorOf(fault) : 'null'
+  const details = incomplete === undefined ? 'null' : `{"reason":${quote(incomplete)}}`
+  const head = `"id":${quote(responseId(ref))},"object":"response","created_at":${created},"status":"${status}"`
+  const end = `"background":${background},"error":${error},"incomplete_details":${details}`
+  const said = `"model":${quote(of.agent)},"output":${output},"conversation":{"id":${quote(of.session)}}`
+  const counts = usage === undefined ? 'null' : usageJson(usage)
+  return `{${head},${end},${said},${others},"usage":${counts},"metadata":${metadataJson(metadata, losses)}}`
 }
 
 /** The `error` of a response that failed. */
@@ -69,5 +62,5 @@ function errorOf(found: Fault): JsonText {
 /** The client's metadata, and how much was lost: values are texts. */
 function metadataJson(own: JsonText, losses: readonly Loss[]): JsonText {
   const summary = lossSummary(losses)
-  return object([...members(own), ...(summary === undefined ? [] : [['turnpike_loss', quote(summary)] as const])])
+  return summary === undefined ? own : append(own, `{"turnpike_loss":${quote(summary)}}`)
 }

@@ -7,7 +7,6 @@ import {
   member,
   object,
   type Part,
-  parse,
   parseObject,
   type Role,
 } from '../../../../src/model/index.ts'
@@ -47,7 +46,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 /** The `input` as items, raw: a text is one message of the user. */
 export function itemsOf(input: JsonText): JsonText[] {
-  return typeof parse(input) === 'string' ? [`{"role":"user","content":${input}}`] : elements(input)
+  return input.startsWith('"') ? [`{"role":"user","content":${input}}`] : elements(input)
 }
 
 /** Reads one item. Items of other types are kept as they are. */

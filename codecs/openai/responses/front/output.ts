@@ -1,6 +1,5 @@
-import type { Entry } from '../../../../src/codec-kit/index.ts'
 import type { Frame, FrameRun } from '../../../../src/contract/index.ts'
-import { type JsonText, object, quote, type TextRun } from '../../../../src/model/index.ts'
+import { type JsonText, quote, type TextRun } from '../../../../src/model/index.ts'
 
 /** Shows that a stream is alive: clients throw at events of a type that they do not know. */
 export const KEEP_ALIVE: Frame = { data: 'keep-alive', comment: true }
@@ -36,23 +35,16 @@ export class Output {
     return this.#items.length
   }
 
-  /** Writes an event. Its members follow its type and its number. */
-  event(type: string, entries: readonly Entry[]): void {
-    if (this.#send) {
-      const head = [['type', quote(type)] as const, ['sequence_number', String(this.#sequence)] as const]
-      this.#send(this.#sequence, type, object([...head, ...entries]))
-    }
+  /** Writes an event. Its members, as JSON without braces, follow its type and its number. */
+  event(type: string, members: () => JsonText): void {
+    if (!this.#send) return
+    this.#send(this.#sequence, type, `{"type":"${type}","sequence_number":${this.#sequence},${members()}}`)
     this.#sequence += 1
   }
 
   /** Writes a piece of text; `of` has the members that say what it is a piece of. */
   delta(type: string, of: JsonText, text: string): void {
-    this.#send?.(
-      this.#sequence,
-      type,
-      `{"type":"${type}","sequence_number":${this.#sequence},${of},"delta":${quote(text)}}`,
-    )
-    this.#sequence += 1
+    this.event(type, () => `${of},"delta":${quote(text)}`)
   }
 
   /** Writes pieces of text, like `delta` one by one. */
@@ -64,21 +56,15 @@ export class Output {
   }
 
   /** An item begins, at the next place. */
-  begin(item: JsonText): number {
+  begin(item: () => JsonText): number {
     const at = this.#items.push(undefined) - 1
-    this.event('response.output_item.added', [
-      ['output_index', String(at)],
-      ['item', item],
-    ])
+    this.event('response.output_item.added', () => `"output_index":${at},"item":${item()}`)
     return at
   }
 
   /** An item is complete. */
   done(at: number, item: JsonText): void {
     this.#items[at] = item
-    this.event('response.output_item.done', [
-      ['output_index', String(at)],
-      ['item', item],
-    ])
+    this.event('response.output_item.done', () => `"output_index":${at},"item":${item}`)
   }
 }

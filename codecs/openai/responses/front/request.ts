@@ -8,13 +8,14 @@ import {
   wrongMember,
 } from '../../../../src/codec-kit/index.ts'
 import {
+  type Ext,
   type Fault,
   type Id,
   type JsonText,
+  type Member,
   type Message,
   member,
   members,
-  object,
   parseObject,
   rest,
   type TurnOptions,
@@ -59,7 +60,8 @@ export function readRequest(body: string): ResponsesRequest | Fault {
   const checked = v.safeParse(Request, value)
   if (!checked.success) return wrongRequest(wrongMember(checked.issues[0]))
   const read = checked.output
-  const input = readInput(member(body, 'input')!)
+  const said = members(body)
+  const input = readInput(said.findLast(([key]) => key === 'input')![1])
   if ('code' in input) return input
   const after = followed(read, input.after)
   if (typeof after === 'object') return after
@@ -79,10 +81,10 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     streams: read.stream === true,
     background: read.background === true,
     stored: read.store !== false,
-    repeated: repeatedOf(body),
+    repeated: repeatedOf(said),
     raw: input.raw,
     losses: input.losses,
-    ext: toExt(splitExt(extJson(body, read, richSystem(messages, input.raw.system)))),
+    ext: extOf(body, said, read, richSystem(messages, input.raw.system)),
   }
 }
 
@@ -110,18 +112,18 @@ function optionsOf(read: Read, body: string, model: string | undefined, systemPr
   const effort = read.reasoning?.effort
   const outputSchema = outputSchemaOf(read, body)
   const toolChoice = toolChoiceOf(read.tool_choice)
-  return {
-    ...(read.stream === true && { streaming: true }),
-    ...(model !== undefined && { model }),
-    ...(temperature != null && { temperature }),
-    ...(topP != null && { topP }),
-    ...(maxTokens != null && { maxTokens }),
-    ...(effort != null && { effort }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(toolChoice !== undefined && { toolChoice }),
-    ...(parallelTools != null && { parallelTools }),
-    ...(outputSchema !== undefined && { outputSchema }),
-  }
+  const options: TurnOptions = {}
+  if (read.stream === true) options.streaming = true
+  if (model !== undefined) options.model = model
+  if (temperature != null) options.temperature = temperature
+  if (topP != null) options.topP = topP
+  if (maxTokens != null) options.maxTokens = maxTokens
+  if (effort != null) options.effort = effort
+  if (systemPrompt !== undefined) options.systemPrompt = systemPrompt
+  if (toolChoice !== undefined) options.toolChoice = toolChoice
+  if (parallelTools != null) options.parallelTools = parallelTools
+  if (outputSchema !== undefined) options.outputSchema = outputSchema
+  return options
 }
 
 function outputSchemaOf({ text: said }: Read, body: string): JsonText | undefined {
@@ -138,15 +140,16 @@ const STREAM = { include_obfuscation: true } as const
  * The members that no option has all of, and those without a place. `system` are the system messages at the beginning,
  * where they are more than text: then the instructions are apart from them.
  */
-function extJson(body: string, read: Read, system: JsonText | undefined): JsonText {
+function extOf(body: string, said: readonly Member[], read: Read, system: JsonText | undefined): Ext | undefined {
   const { tool_choice: given, reasoning, stream_options: stream } = read
-  return object([
+  const own = [
     ['input', system],
     ['instructions', system === undefined ? undefined : member(body, 'instructions')],
     ['tool_choice', isWholeChoice(given) ? undefined : member(body, 'tool_choice')],
     ['reasoning', reasoning == null ? undefined : rest(member(body, 'reasoning')!, EFFORT)],
     ['stream_options', stream ? furtherMembers(member(body, 'stream_options')!, stream, STREAM) : undefined],
     otherUser(body, read),
-    ...members(rest(body, KNOWN) ?? '{}'),
-  ])
+    ...said.filter(([key]) => !KNOWN.has(key)),
+  ] as const
+  return toExt(splitExt(own.filter((entry): entry is Member => entry[1] !== undefined)))
 }

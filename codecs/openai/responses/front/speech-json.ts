@@ -11,17 +11,14 @@ export interface SpeechItem {
   annotations: JsonText[]
 }
 
+const PHASES = { commentary: ',"phase":"commentary"', final: ',"phase":"final_answer"', refusal: '' } as const
+
 /** The item of a message; one that is in progress has no content. */
 export function messageJson(ref: ResponseRef, item: SpeechItem, status: 'in_progress' | 'completed'): JsonText {
-  const phase = item.phase === 'commentary' ? '"commentary"' : item.phase === 'final' ? '"final_answer"' : undefined
-  return object([
-    ['id', quote(itemId('msg', ref, item.at))],
-    ['type', '"message"'],
-    ['status', quote(status)],
-    ['role', '"assistant"'],
-    ['content', status === 'in_progress' ? '[]' : `[${partJson(item)}]`],
-    ['phase', phase],
-  ])
+  const id = quote(itemId('msg', ref, item.at))
+  const content = status === 'in_progress' ? '' : partJson(item)
+  const phase = item.phase === undefined ? '' : PHASES[item.phase]
+  return `{"id":${id},"type":"message","status":"${status}","role":"assistant","content":[${content}]${phase}}`
 }
 
 /** The item of reasoning, with a summary where it has a text. */

@@ -1,6 +1,6 @@
-import { citationAtEnd, citationsOf, type Entry, isAnswer } from '../../../../src/codec-kit/index.ts'
+import { citationAtEnd, citationsOf, isAnswer } from '../../../../src/codec-kit/index.ts'
 import type { Citation, EventOf, Id, JsonText, Seal, TextRun, TurnView } from '../../../../src/model/index.ts'
-import { members, quote } from '../../../../src/model/index.ts'
+import { quote } from '../../../../src/model/index.ts'
 import { annotationJson } from '../../annotations.ts'
 import { itemId, type ResponseRef } from '../ids.ts'
 import type { Output } from './output.ts'
@@ -73,7 +73,8 @@ export class SpeechItems {
     else if (seal) {
       this.close()
       const at = this.#output.length
-      this.#output.done(this.#output.begin(reasoningJson(this.#ref, at, '')), reasoningJson(this.#ref, at, '', seal))
+      this.#output.begin(() => reasoningJson(this.#ref, at))
+      this.#output.done(at, reasoningJson(this.#ref, at, '', seal))
     }
   }
 
@@ -85,11 +86,11 @@ export class SpeechItems {
     if (!known || open?.message !== message || open.kind !== 'output_text') return
     const json = annotationJson(citationAtEnd(citation, known.text, open.text), 'response')
     if (json === undefined) return
-    this.#output.event('response.output_text.annotation.added', [
-      ...entriesOf(open.of),
-      ['annotation_index', String(open.annotations.push(json) - 1)],
-      ['annotation', json],
-    ])
+    const at = open.annotations.push(json) - 1
+    this.#output.event(
+      'response.output_text.annotation.added',
+      () => `${open.of},"annotation_index":${at},"annotation":${json}`,
+    )
   }
 
   /** A message ends. Text and reasoning that came only with its end are written now. */
@@ -127,7 +128,7 @@ export class SpeechItems {
     const of = `"item_id":${quote(itemId(prefix, this.#ref, at))},"output_index":${at},"${place}":0`
     const begun: Open = { kind, message, phase, at, of, text: '', annotations: [] }
     this.#open = begun
-    this.#output.begin(
+    this.#output.begin(() =>
       kind === 'reasoning' ? reasoningJson(this.#ref, at) : messageJson(this.#ref, begun, 'in_progress'),
     )
     this.#part(begun, 'added')
@@ -147,16 +148,11 @@ export class SpeechItems {
   }
 
   #said({ of, text }: Open, type: string, member: 'text' | 'refusal'): void {
-    this.#output.event(type, [...entriesOf(of), [member, quote(text)]])
+    this.#output.event(type, () => `${of},"${member}":${quote(text)}`)
   }
 
   #part(open: Open, what: 'added' | 'done'): void {
     const name = open.kind === 'reasoning' ? 'reasoning_summary_part' : 'content_part'
-    this.#output.event(`response.${name}.${what}`, [...entriesOf(open.of), ['part', partJson(open)]])
+    this.#output.event(`response.${name}.${what}`, () => `${open.of},"part":${partJson(open)}`)
   }
-}
-
-/** Members that were written for a piece, one by one. */
-function entriesOf(of: JsonText): Entry[] {
-  return members(`{${of}}`)
 }

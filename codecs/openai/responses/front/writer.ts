@@ -101,8 +101,8 @@ export class ResponseWriter {
     this.#begun = true
     if (this.#output.streams) {
       const response = this.#json(view, { status: 'in_progress' })
-      this.#output.event('response.created', [['response', response]])
-      this.#output.event('response.in_progress', [['response', response]])
+      this.#output.event('response.created', () => `"response":${response}`)
+      this.#output.event('response.in_progress', () => `"response":${response}`)
     }
     return this.#speech
   }
@@ -120,7 +120,10 @@ export class ResponseWriter {
     const item = foreignItem(event)
     if (item === undefined) return
     this.#begin(view).close()
-    this.#output.done(this.#output.begin(item), item)
+    this.#output.done(
+      this.#output.begin(() => item),
+      item,
+    )
   }
 
   /** The response is complete, with what the turn asks of the client. */
@@ -146,7 +149,7 @@ export class ResponseWriter {
     const response = this.#json(view, { status, losses: this.#losses(), usage: view.answerUsage, ...more })
     this.#response = response
     const type = status === 'cancelled' ? 'failed' : status
-    this.#output.event(`response.${type}`, [['response', response]])
+    this.#output.event(`response.${type}`, () => `"response":${response}`)
   }
 
   #json(view: TurnView, state: Omit<ResponseState, 'output'>): JsonText {
