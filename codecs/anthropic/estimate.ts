@@ -41,7 +41,8 @@ function bytesOf(value: unknown): number {
 /** The bytes of the keys of an object, whose values are still to be counted, and of its file. */
 function membersOf(value: Record<string, unknown>, open: unknown[]): number {
   let bytes = 0
-  for (const [key, member] of Object.entries(value)) {
+  for (const key in value) {
+    const member = value[key]
     if (key === 'source' && isRecord(member) && FILES.has(member['type'])) bytes += TOKENS_PER_FILE * BYTES_PER_TOKEN
     else {
       bytes += key.length

@@ -1,5 +1,5 @@
 import { isUncounted, readCounts, reportFurther } from '../../src/codec-kit/index.ts'
-import { isRecord, type JsonText, type Loss, object, type Usage } from '../../src/model/index.ts'
+import { isRecord, type JsonText, type Loss, type Usage } from '../../src/model/index.ts'
 
 const COUNTS = {
   input: 'input_tokens',
@@ -39,11 +39,8 @@ export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | 
 
 /** A `usage` object; what is unknown is zero, because clients add the counts up. */
 export function usageJson({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning }: Usage): JsonText {
-  return object([
-    ['input_tokens', String(Math.max(0, input - cacheRead - cacheWrite))],
-    ['cache_creation_input_tokens', String(cacheWrite)],
-    ['cache_read_input_tokens', String(cacheRead)],
-    ['output_tokens', String(output)],
-    ['output_tokens_details', reasoning === undefined ? undefined : `{"thinking_tokens":${reasoning}}`],
-  ])
+  const alone = Math.max(0, input - cacheRead - cacheWrite)
+  const cached = `"cache_creation_input_tokens":${cacheWrite},"cache_read_input_tokens":${cacheRead}`
+  const thought = reasoning === undefined ? '' : `,"output_tokens_details":{"thinking_tokens":${reasoning}}`
+  return `{"input_tokens":${alone},${cached},"output_tokens":${output}${thought}}`
 }

@@ -163,7 +163,8 @@ export class MessagesAnswer implements ModelAnswer {
     const used = id != null && this.#ids.has(id)
     const own = used ? this.#emitter.ports.newId() : id
     if (own != null) this.#ids.add(own)
-    this.#blocks.set(index, new AnswerBlock({ ...block, id: own }, used ? withId(raw, own!) : raw, message))
+    const named = used ? withId(raw, own!) : raw
+    this.#blocks.set(index, new AnswerBlock(used ? { ...block, id: own } : block, named, message))
   }
 
   #endBlock(index: number, raw: JsonText): void {

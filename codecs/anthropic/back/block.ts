@@ -1,4 +1,10 @@
-import { characters, type ModelCall, reportFurther, type TurnEmitter } from '../../../src/codec-kit/index.ts'
+import {
+  characters,
+  hasFurther,
+  type ModelCall,
+  reportFurther,
+  type TurnEmitter,
+} from '../../../src/codec-kit/index.ts'
 import {
   elements,
   type Id,
@@ -26,6 +32,9 @@ export interface BlockMessage {
 }
 
 type Kind = 'text' | 'thinking' | 'call' | 'server-call' | 'fixed'
+
+/** The members of a text without anything else. */
+const PLAIN = { type: true, text: true } as const
 
 /** One block of an answer: collects its pieces, and emits them as events of the turn. */
 export class AnswerBlock {
@@ -76,9 +85,8 @@ export class AnswerBlock {
     const { emitter, id: message } = this.#message
     const { part } = this
     // A stream has no place for what a block has besides: it has begun without that.
-    if (part.type === 'text' || part.type === 'reasoning') {
-      reportFurther(parseObject(ownExt(part.ext) ?? '{}')!, {}, (loss) => emitter.report(loss))
-    }
+    const own = part.type === 'text' || part.type === 'reasoning' ? ownExt(part.ext) : undefined
+    if (own !== undefined) reportFurther(parseObject(own)!, {}, (loss) => emitter.report(loss))
     if (part.type === 'reasoning') {
       emitter.emit({ type: 'reasoning-end', message, ...(part.seal && { seal: part.seal }) })
     } else if (part.type === 'tool-call' && this.#kind === 'server-call') {
@@ -113,6 +121,8 @@ export class AnswerBlock {
 
   /** The block as a part of its message. */
   get part(): Part {
+    if (this.#kind === 'text' && !this.isCited && !hasFurther(this.#block, PLAIN))
+      return { type: 'text', text: this.#text }
     const { json } = this
     const read = readBlock(parseObject(json)!, json, '')
     return typeof read === 'string' || 'wrong' in read ? { type: 'data', json, ext: toExt('{}')! } : read

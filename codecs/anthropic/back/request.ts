@@ -70,7 +70,8 @@ export function requestBody(
   const { options, clientTools = [], ext } = start
   if (ext && ext.protocol !== PROTOCOL) report(dropped('ext', ext.protocol))
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
-  const own = members(ownExt(ext) ?? '{}').filter(([key]) => key !== 'betas' && key !== 'tool_choice')
+  const said = ownExt(ext)
+  const own = said === undefined ? [] : members(said).filter(([key]) => key !== 'betas' && key !== 'tool_choice')
   const { systemPrompt } = options
   const { maxTokens, thinking, effort, temperature, topP } = thinkingMembers(start, settings, report)
   return messageLine(
@@ -96,7 +97,7 @@ export function requestBody(
       ['output_config', outputJson(options, effort, own.find(([key]) => key === 'output_config')?.[1])],
       ['cache_control', settings.prompt_caching === true ? '{"type":"ephemeral"}' : undefined],
     ],
-    object(own),
+    own.length === 0 ? undefined : object(own),
     REPLACEABLE,
   )
 }

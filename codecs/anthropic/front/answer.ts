@@ -3,7 +3,6 @@ import {
   type EventOf,
   type Id,
   type JsonText,
-  object,
   type Part,
   quote,
   type TurnEvent,
@@ -36,14 +35,16 @@ export interface Asked {
   stops: readonly string[]
 }
 
-/** The members that a message has from its beginning. */
-export function answerEntries({ message, model }: Asked) {
-  return [
-    ['id', quote(message)],
-    ['type', '"message"'],
-    ['role', '"assistant"'],
-    ['model', quote(model)],
-  ] as const
+/** An answer: its blocks, its `stop_reason` and `stop_sequence`, its tokens. */
+export function answerJson(
+  { message, model }: Asked,
+  content: string,
+  [reason, sequence]: readonly [JsonText, JsonText],
+  usage: Usage,
+): JsonText {
+  const head = `"id":${quote(message)},"type":"message","role":"assistant","model":${quote(model)}`
+  const end = `"stop_reason":${reason},"stop_sequence":${sequence},"usage":${usageJson(usage)}`
+  return `{${head},"content":[${content}],${end}}`
 }
 
 /** The tokens of an answer; those of the request are estimated where the agent reports none. */
@@ -74,13 +75,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonT
   const content = [...answerBlocks(view), ...calls.map(toolUseBlock)]
   const { reason, sequence } =
     ending.type === 'turn-end' ? endOf(ending, view, asked) : { reason: 'tool_use', sequence: 'null' }
-  return object([
-    ...answerEntries(asked),
-    ['content', `[${content.join(',')}]`],
-    ['stop_reason', quote(reason)],
-    ['stop_sequence', sequence],
-    ['usage', usageJson(usageOf(view, asked.tokens))],
-  ])
+  return answerJson(asked, content.join(','), [quote(reason), sequence], usageOf(view, asked.tokens))
 }
 
 /**

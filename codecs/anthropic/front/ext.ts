@@ -1,4 +1,4 @@
-import { type Entry, furtherMembers, type KnownMembers } from '../../../src/codec-kit/index.ts'
+import { type Entry, furtherMembers, type KnownMembers, unknownMembers } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type JsonText,
@@ -25,11 +25,11 @@ const THOUGHT = { format: FORMAT } as const
 
 /** The members that the model has no place for, and a system prompt that is more than text. */
 export function extOf(body: string, read: Read, system: readonly Part[], betas: string | undefined): Ext | undefined {
-  const others = rest(body, KNOWN) ?? '{}'
+  const others = unknownMembers(body, read, KNOWN)
   const json = object([
     ['system', system.some(({ ext }) => ext) ? member(body, 'system') : undefined],
     ['tool_choice', isWholeChoice(read.tool_choice) ? undefined : member(body, 'tool_choice')],
-    ...members(others).map(([key, value]) => withinOf(key, value, read)),
+    ...(others === undefined ? [] : members(others)).map(([key, value]) => withinOf(key, value, read)),
     ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(/\s*,\s*/))],
   ])
   return json === '{}' ? undefined : toExt(json)

@@ -46,7 +46,7 @@ export function readRequest(body: string, headers: FrontContext['headers']): Mes
     agent,
     user: read.metadata?.user_id ?? undefined,
     ...conversation(messages),
-    options: { ...optionsOf(read, body, system), ...(model !== undefined && { model }) },
+    options: optionsOf(read, body, model, system),
     tools,
     session: headers['x-claude-code-session-id'] ?? sessionOfUser(read.metadata?.user_id),
     streams: read.stream === true,
@@ -70,22 +70,21 @@ function check<S extends v.GenericSchema>(schema: S, body: string): { read: v.In
   return checked.success ? { read: checked.output } : wrongRequest(wrongMember(checked.issues[0]))
 }
 
-function optionsOf(read: Read, body: string, system: readonly Part[]): TurnOptions {
+function optionsOf(read: Read, body: string, model: string | undefined, system: readonly Part[]): TurnOptions {
   const { temperature, top_p: topP, stop_sequences: stop, max_tokens: maxTokens, output_config: output } = read
   const systemPrompt = promptOf(system)
   const effort = output?.effort ?? effortOf(read.thinking)
   const outputSchema = schemaOf(body, 'output_format') ?? schemaOf(member(body, 'output_config'), 'format')
-  return {
-    maxTokens,
-    ...(read.stream === true && { streaming: true }),
-    ...(temperature != null && { temperature }),
-    ...(topP != null && { topP }),
-    ...(stop != null && { stop }),
-    ...(effort !== undefined && { effort }),
-    ...(systemPrompt !== '' && { systemPrompt }),
-    ...toolOptions(read.tool_choice),
-    ...(outputSchema !== undefined && { outputSchema }),
-  }
+  const options: TurnOptions = { maxTokens, ...toolOptions(read.tool_choice) }
+  if (read.stream === true) options.streaming = true
+  if (temperature != null) options.temperature = temperature
+  if (topP != null) options.topP = topP
+  if (stop != null) options.stop = stop
+  if (effort !== undefined) options.effort = effort
+  if (systemPrompt !== '') options.systemPrompt = systemPrompt
+  if (outputSchema !== undefined) options.outputSchema = outputSchema
+  if (model !== undefined) options.model = model
+  return options
 }
 
 function promptOf(system: readonly Part[]): string {

@@ -18,7 +18,6 @@ import {
   type JsonText,
   type Loss,
   type MessageView,
-  object,
   quote,
   type Seal,
   type TextRun,
@@ -29,7 +28,7 @@ import { citationJson } from '../citations.ts'
 import { errorJson, faultOfTurn } from '../errors.ts'
 import { usageJson } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
-import { type Asked, answerEntries, endOf, usageOf } from './answer.ts'
+import { type Asked, answerJson, endOf, usageOf } from './answer.ts'
 import {
   askedCalls,
   redactedBlock,
@@ -137,14 +136,8 @@ export class EventWriter {
   #begin(): void {
     if (this.#begun) return
     this.#begun = true
-    const message = object([
-      ...answerEntries(this.#asked),
-      ['content', '[]'],
-      ['stop_reason', 'null'],
-      ['stop_sequence', 'null'],
-      // Clients take the tokens of the request from here, before anybody has counted them.
-      ['usage', usageJson({ input: this.#asked.tokens })],
-    ])
+    // Clients take the tokens of the request from here, before anybody has counted them.
+    const message = answerJson(this.#asked, '', ['null', 'null'], { input: this.#asked.tokens })
     this.#output.event('message_start', `{"type":"message_start","message":${message}}`)
   }
 
