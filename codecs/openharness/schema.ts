@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf, record as looseRecord, wireId } from '../../src/codec-kit/index.ts'
+import { keysOf, looseObject, record as looseRecord, wireId } from '../../src/codec-kit/index.ts'
 import {
   EXECUTORS,
   ITEMS,
@@ -64,7 +64,7 @@ const context = record({
 })
 
 /** A shell's message (sections 5.1 and 9). `null` for capabilities, context and attachments reads as absent. */
-export const requestMessage = v.looseObject({
+export const requestMessage = looseObject({
   request_id: v.optional(id),
   correlation_id: v.optional(id),
   capabilities: v.nullish(anyObject),
@@ -83,7 +83,7 @@ export const KNOWN = {
 }
 
 /** The answer to an approval in `context.extensions` (a convention of this gateway); `null` reads as absent. */
-export const approvalReply = v.looseObject({
+export const approvalReply = looseObject({
   approval_id: v.nullish(v.string()),
   option: v.string(),
   message: v.nullish(v.string()),
@@ -103,10 +103,10 @@ export const directiveMembers = {
 } as const
 
 /** A directive as an engine sends it: only its type is needed to carry it. */
-export const directive = v.looseObject({ action_type: directiveMembers.action_type })
+export const directive = looseObject({ action_type: directiveMembers.action_type })
 
 /** An engine's message (section 5.2). */
-export const responseMessage = v.looseObject({
+export const responseMessage = looseObject({
   protocol_version: v.string(),
   response: record({
     status: v.picklist(['success', 'error']),
@@ -140,10 +140,10 @@ export const approvalPayload = record({
 
 /** The part of a tool's result in the streaming profile. */
 const streamPart = v.variant('type', [
-  v.looseObject({ type: v.literal('text'), text: v.string() }),
-  v.looseObject({ type: v.picklist(['image', 'audio', 'file']), ...attachment.entries }),
-  v.looseObject({ type: v.literal('data'), mime_type: v.optional(v.string()) }),
-  v.looseObject({
+  looseObject({ type: v.literal('text'), text: v.string() }),
+  looseObject({ type: v.picklist(['image', 'audio', 'file']), ...attachment.entries }),
+  looseObject({ type: v.literal('data'), mime_type: v.optional(v.string()) }),
+  looseObject({
     type: v.literal('diff'),
     path: v.string(),
     before: v.nullable(v.string()),
@@ -174,7 +174,7 @@ export const streamEvents = {
   tool_progress: v.object({ tool: wireId, parts, lane }),
   tool_end: v.object({ tool: wireId, status, parts, lane }),
   directive: v.object(directive.entries),
-  usage: v.looseObject({ scope: v.picklist(['call', 'turn', 'session']), lane }),
+  usage: looseObject({ scope: v.picklist(['call', 'turn', 'session']), lane }),
   notice: v.object({
     severity: v.picklist(['info', 'warning', 'error']),
     code: v.string(),
@@ -184,7 +184,7 @@ export const streamEvents = {
 } as const
 
 /** Another gateway's description of its turn in `response.extensions["urn:turnpike:turn"]`. */
-export const turnExtension = v.looseObject({
+export const turnExtension = looseObject({
   session: v.optional(v.string()),
   stop: v.optional(v.picklist(STOPS)),
   usage: v.optional(v.unknown()),

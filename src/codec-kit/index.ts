@@ -40,6 +40,7 @@ export {
 } from './json-rpc.ts'
 export { isJsonSchema } from './json-schema.ts'
 export { type Entry, messageLine } from './lines.ts'
+export { looseObject } from './loose-object.ts'
 export { dropped, invented, nonTextLosses, type Report, unparsed, weakened, wellFormed } from './losses.ts'
 export { isJsonType, isLinesType, isLineType, refusesBody } from './media-types.ts'
 export { type MessageMembers, messageMembers } from './message-members.ts'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isRecord } from '../model/index.ts'
 import { isJsonSchema } from './json-schema.ts'
+import { looseObject } from './loose-object.ts'
 
 /** The kinds of a request's members, each with the message for a member of another kind. */
 export const text = v.string('must be a string')
@@ -17,7 +18,7 @@ export const objects = v.array(v.custom<object>(isRecord, 'must be an object'), 
 
 /** An object with these members, and any others. */
 export function record<const E extends v.ObjectEntries>(entries: E, wrong = 'must be an object') {
-  return withoutLists(v.looseObject(entries, wrong), wrong)
+  return withoutLists(looseObject(entries, wrong), wrong)
 }
 
 /** An object with members of any names, all of one kind. */

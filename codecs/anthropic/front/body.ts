@@ -4,6 +4,7 @@ import {
   count,
   flag,
   jsonSchema,
+  looseObject,
   maybe,
   number,
   objects,
@@ -57,9 +58,9 @@ const PASSED = {
 }
 
 /** A body as it is sent. */
-export const Request = v.looseObject({ ...OWN, ...PASSED })
+export const Request = looseObject({ ...OWN, ...PASSED })
 /** A body as it was read. */
 export type Read = v.InferOutput<typeof Request>
 
 /** A body whose tokens are counted: it takes no limit of the answer. */
-export const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
+export const Counted = looseObject({ ...Request.entries, max_tokens: maybe(count) })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { furtherMembers, hasFurther } from '../../../../src/codec-kit/index.ts'
+import { furtherMembers, hasFurther, looseObject } from '../../../../src/codec-kit/index.ts'
 import { type JsonText, member } from '../../../../src/model/index.ts'
 import { CALL } from '../read-messages.ts'
 
@@ -16,13 +16,11 @@ export interface CallPiece {
 }
 
 /** A call as it is on the wire, or a piece of one. */
-export const CallSchema = v.looseObject({
+export const CallSchema = looseObject({
   index: maybe(v.number()),
   id: maybe(v.string()),
-  function: maybe(
-    v.looseObject({ name: maybe(v.string()), arguments: maybe(v.union([v.string(), v.looseObject({})])) }),
-  ),
-  custom: maybe(v.looseObject({ name: maybe(v.string()), input: maybe(v.string()) })),
+  function: maybe(looseObject({ name: maybe(v.string()), arguments: maybe(v.union([v.string(), looseObject({})])) })),
+  custom: maybe(looseObject({ name: maybe(v.string()), input: maybe(v.string()) })),
 })
 
 /** Reads a piece of a call; `raw` gives it as it came. */

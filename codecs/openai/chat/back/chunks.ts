@@ -4,6 +4,7 @@ import {
   furtherMembers,
   hasFurther,
   type KnownMembers,
+  looseObject,
   reportFurther,
   unparsed,
 } from '../../../../src/codec-kit/index.ts'
@@ -31,27 +32,27 @@ export interface Said {
 const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /** A part of a content in pieces: text, or reasoning with texts of its own. */
-const Content = v.looseObject({
+const Content = looseObject({
   text: maybe(v.string()),
-  thinking: maybe(v.union([v.string(), v.array(v.looseObject({ text: maybe(v.string()) }))])),
+  thinking: maybe(v.union([v.string(), v.array(looseObject({ text: maybe(v.string()) }))])),
 })
-const Delta = v.looseObject({
+const Delta = looseObject({
   content: maybe(v.union([v.string(), v.array(Content)])),
   reasoning_content: maybe(v.string()),
   reasoning: maybe(v.string()),
   refusal: maybe(v.string()),
   tool_calls: maybe(v.array(CallSchema)),
 })
-const Choice = v.looseObject({
+const Choice = looseObject({
   delta: maybe(Delta),
   message: maybe(Delta),
   finish_reason: maybe(v.string()),
-  usage: maybe(v.looseObject({})),
+  usage: maybe(looseObject({})),
 })
-const Chunk = v.looseObject({
+const Chunk = looseObject({
   choices: maybe(v.array(Choice)),
-  usage: maybe(v.looseObject({})),
-  x_groq: maybe(v.looseObject({ usage: maybe(v.looseObject({})) })),
+  usage: maybe(looseObject({})),
+  x_groq: maybe(looseObject({ usage: maybe(looseObject({})) })),
 })
 
 /** The members of a piece of an answer, or of a whole one, that are read. */
@@ -114,16 +115,15 @@ export function readChunk(data: string, report: Report): Said | undefined {
   if (!annotations) report(unparsed('citation'))
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
-  return {
-    ...(text && { text }),
-    ...(reasoning && { reasoning }),
-    ...(delta.refusal && { refusal: delta.refusal }),
-    ...(annotations?.length && { citations: annotations }),
-    calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawCall(data, at))),
-    ...(choice?.finish_reason && { finish: choice.finish_reason }),
-    ...(usage && { usage }),
-    ...(hasFurther(delta, DELTA) && { further: furtherMembers(rawDelta(data), delta, DELTA)! }),
-  }
+  const said: Said = { calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawCall(data, at))) }
+  if (text) said.text = text
+  if (reasoning) said.reasoning = reasoning
+  if (delta.refusal) said.refusal = delta.refusal
+  if (annotations?.length) said.citations = annotations
+  if (choice?.finish_reason) said.finish = choice.finish_reason
+  if (usage) said.usage = usage
+  if (hasFurther(delta, DELTA)) said.further = furtherMembers(rawDelta(data), delta, DELTA)!
+  return said
 }
 
 type Pieces = v.InferOutput<typeof Delta>['content']

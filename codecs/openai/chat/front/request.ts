@@ -6,6 +6,7 @@ import {
   flag,
   furtherMembers,
   jsonSchema,
+  looseObject,
   maybe,
   namedValues,
   number,
@@ -13,6 +14,7 @@ import {
   type StartRequest,
   text,
   texts,
+  unknownMembers,
   whole,
   wrongMember,
 } from '../../../../src/codec-kit/index.ts'
@@ -24,7 +26,6 @@ import {
   members,
   object,
   parseObject,
-  rest,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest, wrongRequest } from '../../errors.ts'
@@ -82,7 +83,7 @@ const PASSED = {
 }
 
 /** A body as it is sent. */
-export const Request = v.looseObject({ ...OWN, ...PASSED })
+export const Request = looseObject({ ...OWN, ...PASSED })
 type Read = v.InferOutput<typeof Request>
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(OWN))
@@ -123,19 +124,19 @@ function optionsOf(read: Read, body: string, model: string | undefined, systemPr
   const maxTokens = read.max_completion_tokens ?? read.max_tokens
   const outputSchema = outputSchemaOf(read, body)
   const toolChoice = toolChoiceOf(read.tool_choice)
-  return {
-    ...(read.stream === true && { streaming: true }),
-    ...(model !== undefined && { model }),
-    ...(temperature != null && { temperature }),
-    ...(topP != null && { topP }),
-    ...(maxTokens != null && { maxTokens }),
-    ...(stop != null && { stop: typeof stop === 'string' ? [stop] : stop }),
-    ...(effort != null && { effort }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(toolChoice !== undefined && { toolChoice }),
-    ...(parallelTools != null && { parallelTools }),
-    ...(outputSchema !== undefined && { outputSchema }),
-  }
+  const options: TurnOptions = {}
+  if (read.stream === true) options.streaming = true
+  if (model !== undefined) options.model = model
+  if (temperature != null) options.temperature = temperature
+  if (topP != null) options.topP = topP
+  if (maxTokens != null) options.maxTokens = maxTokens
+  if (stop != null) options.stop = typeof stop === 'string' ? [stop] : stop
+  if (effort != null) options.effort = effort
+  if (systemPrompt !== undefined) options.systemPrompt = systemPrompt
+  if (toolChoice !== undefined) options.toolChoice = toolChoice
+  if (parallelTools != null) options.parallelTools = parallelTools
+  if (outputSchema !== undefined) options.outputSchema = outputSchema
+  return options
 }
 
 function outputSchemaOf({ response_format: format }: Read, body: string): JsonText | undefined {
@@ -153,13 +154,14 @@ const STREAM = { include_usage: true, include_obfuscation: true } as const
  */
 function extOf(body: string, read: Read, messages: JsonText | undefined): JsonText | undefined {
   const { response_format: format, tool_choice: given, stream_options: stream } = read
+  const others = unknownMembers(body, read, KNOWN)
   const json = object([
     ['messages', messages],
     ...(format && format.type !== 'text' ? [['response_format', member(body, 'response_format')] as const] : []),
     ['tool_choice', isWholeChoice(given) ? undefined : member(body, 'tool_choice')],
     ['stream_options', stream ? furtherMembers(member(body, 'stream_options')!, stream, STREAM) : undefined],
     otherUser(body, read),
-    ...members(rest(body, KNOWN) ?? '{}'),
+    ...(others === undefined ? [] : members(others)),
   ])
   return json === '{}' ? undefined : json
 }

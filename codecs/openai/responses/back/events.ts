@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { looseObject } from '../../../../src/codec-kit/index.ts'
 import { type JsonText, member, parseObject, quote } from '../../../../src/model/index.ts'
 
 const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
@@ -6,7 +7,7 @@ const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 /** A member of an item, whose other types may have one of that name with another meaning: then it is none. */
 const own = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), undefined)
 const texts = v.array(
-  v.looseObject({
+  looseObject({
     text: maybe(v.string()),
     refusal: maybe(v.string()),
     annotations: v.optional(v.unknown()),
@@ -15,7 +16,7 @@ const texts = v.array(
 )
 
 /** An output item, as far as its type says how to read it. */
-const Item = v.looseObject({
+const Item = looseObject({
   type: v.string(),
   id: own(v.string()),
   call_id: own(v.string()),
@@ -33,17 +34,17 @@ const Item = v.looseObject({
 /** An output item of an answer. */
 export type Item = v.InferOutput<typeof Item>
 
-const Body = v.looseObject({
+const Body = looseObject({
   status: maybe(v.string()),
   output: maybe(v.array(Item)),
-  usage: maybe(v.looseObject({})),
-  incomplete_details: maybe(v.looseObject({ reason: maybe(v.string()) })),
+  usage: maybe(looseObject({})),
+  incomplete_details: maybe(looseObject({ reason: maybe(v.string()) })),
 })
 
 /** A whole response. */
 export type Body = v.InferOutput<typeof Body>
 
-const Event = v.looseObject({
+const Event = looseObject({
   type: v.string(),
   output_index: maybe(v.number()),
   delta: maybe(v.string()),

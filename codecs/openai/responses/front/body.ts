@@ -4,6 +4,7 @@ import {
   count,
   flag,
   jsonSchema,
+  looseObject,
   maybe,
   number,
   objects,
@@ -55,6 +56,6 @@ const PASSED = {
 }
 
 /** A body as it is sent. */
-export const Request = v.looseObject({ ...PASSED, ...OWN })
+export const Request = looseObject({ ...PASSED, ...OWN })
 /** A body as it was read. */
 export type Read = v.InferOutput<typeof Request>
