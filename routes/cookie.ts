@@ -11,7 +11,9 @@ export function loginOf(headers: Headers, method: string): string | undefined {
 
 /** The value of the console's cookie. */
 export function cookieOf(headers: Headers): string | undefined {
-  const pairs = (headers['cookie'] ?? '').split(';').map((pair) => pair.trim())
+  const { cookie } = headers
+  if (cookie === undefined) return undefined
+  const pairs = cookie.split(';').map((pair) => pair.trim())
   return pairs.find((pair) => pair.startsWith(`${NAME}=`))?.slice(NAME.length + 1)
 }
 

@@ -32,13 +32,12 @@ export interface StartRequest {
 
 /** Returns the options, tools and other settings of a request, without its input. */
 export function settingsOf({ agent, user, options, tools, ext }: StartRequest): TurnSettings {
-  return {
-    options,
-    ...(agent !== '' && { agent }),
-    ...(user && { user }),
-    ...(tools.length > 0 && { clientTools: tools }),
-    ...(ext && { ext }),
-  }
+  const settings: TurnSettings = { options }
+  if (agent !== '') settings.agent = agent
+  if (user) settings.user = user
+  if (tools.length > 0) settings.clientTools = tools
+  if (ext) settings.ext = ext
+  return settings
 }
 
 /** The command of a request that begins a turn. */
@@ -57,19 +56,18 @@ export function startCommand(
   const repeats = Number(headers['x-stainless-retry-count'] ?? 0) > 0
   // A client that names its session may leave the conversation to it.
   const adds = after !== undefined || conversation !== undefined || (named !== undefined && history.length === 0)
-  return {
-    exchange,
-    type: 'turn-start',
-    turn,
-    task: 'prompt',
-    input,
-    ...settingsOf(request),
-    ...(name && { request: name }),
-    ...(id && { session: { id } }),
-    ...(after !== undefined && { after }),
-    ...(history.length > 0 && { history }),
-    historyMode: adds ? 'delta' : 'complete',
-    ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
-    ...(repeats && { retry: true }),
-  }
+  const historyMode = adds ? 'delta' : 'complete'
+  const { options, agent, user, clientTools, ext } = settingsOf(request)
+  const command: Command & TurnStart = { exchange, type: 'turn-start', turn, task: 'prompt', input, options, historyMode }
+  if (agent !== undefined) command.agent = agent
+  if (user !== undefined) command.user = user
+  if (clientTools) command.clientTools = clientTools
+  if (ext) command.ext = ext
+  if (name) command.request = name
+  if (id) command.session = { id }
+  if (after !== undefined) command.after = after
+  if (history.length > 0) command.history = history
+  if (key) command.once = { key, scope: 'tenant', duplicate: 'join', replay: 'success' }
+  if (repeats) command.retry = true
+  return command
 }

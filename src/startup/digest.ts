@@ -6,6 +6,7 @@ const SHORT = 4096
 const FEW = 3
 
 let made = 0
+let hash: typeof import('node:crypto').hash | undefined
 
 /**
  * The SHA-256 of a text as hexadecimal digits: by Node's own cryptography, but for the first short texts of a process.
@@ -15,5 +16,6 @@ export function digestOf(text: string): string {
     made += 1
     return sha256(text)
   }
-  return process.getBuiltinModule('node:crypto').hash('sha256', text)
+  hash ??= process.getBuiltinModule('node:crypto').hash
+  return hash('sha256', text)
 }
