@@ -13,7 +13,7 @@ import {
 import { agentNeeds } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
-import { compileInTurn, keepCompiledCode, SETTLED_MS } from './compiled-code.ts'
+import { compileInTurn, compileSooner, keepCompiledCode, SETTLED_MS } from './compiled-code.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { configOption, greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
@@ -50,6 +50,7 @@ export async function serveCommand(args: string[], isReported = false): Promise<
   }
   process.on('SIGHUP', () => again())
   await compileInTurn()
+  await compileSooner()
   const loaded = await loadCodecs()
   const configured = { codecs: loaded, config: readConfig(loaded, file) }
   const setup = await setUp(configured, { env: process.env, starter: starterProgram() })

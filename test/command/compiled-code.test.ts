@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import v8 from 'node:v8'
 import { expect, test, vi } from 'vitest'
-import { compileInTurn, keepCompiledCode } from '../../src/cli/compiled-code.ts'
+import { compileInTurn, compileSooner, keepCompiledCode } from '../../src/cli/compiled-code.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const run = promisify(execFile)
@@ -25,16 +25,23 @@ test('sets flags that Node.js knows', async () => {
   const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
   syncBuiltinESMExports()
   await compileInTurn()
+  await compileSooner()
   await keepCompiledCode()
   expect(set.mock.calls.flat()).toEqual([
     '--concurrent-turbofan-max-threads=1',
+    '--invocation-count-for-turbofan=1000',
     '--no-memory-reducer-favors-memory',
     '--retain-maps-for-n-gc=1000',
   ])
   set.mockRestore()
   syncBuiltinESMExports()
   const { stdout } = await run(process.execPath, ['--v8-options'], { maxBuffer: 10_000_000 })
-  const flags = ['--concurrent-turbofan-max-threads (', '--memory-reducer-favors-memory (', '--retain-maps-for-n-gc (']
+  const flags = [
+    '--concurrent-turbofan-max-threads (',
+    '--invocation-count-for-turbofan (',
+    '--memory-reducer-favors-memory (',
+    '--retain-maps-for-n-gc (',
+  ]
   for (const flag of flags) expect(stdout).toContain(flag)
 })
 
@@ -52,6 +59,15 @@ test.each([
     ...(asks ? ['--no-memory-reducer-favors-memory'] : []),
     '--retain-maps-for-n-gc=1000',
   ])
+  set.mockRestore()
+  syncBuiltinESMExports()
+})
+
+test.each(['12.4.254.21-node.57', '13.5.1', '14.1.1'])('leaves it to V8 %s when to optimize', async (version) => {
+  const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
+  syncBuiltinESMExports()
+  await compileSooner(version)
+  expect(set).not.toHaveBeenCalled()
   set.mockRestore()
   syncBuiltinESMExports()
 })
