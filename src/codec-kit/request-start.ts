@@ -58,7 +58,15 @@ export function startCommand(
   const adds = after !== undefined || conversation !== undefined || (named !== undefined && history.length === 0)
   const historyMode = adds ? 'delta' : 'complete'
   const { options, agent, user, clientTools, ext } = settingsOf(request)
-  const command: Command & TurnStart = { exchange, type: 'turn-start', turn, task: 'prompt', input, options, historyMode }
+  const command: Command & TurnStart = {
+    exchange,
+    type: 'turn-start',
+    turn,
+    task: 'prompt',
+    input,
+    options,
+    historyMode,
+  }
   if (agent !== undefined) command.agent = agent
   if (user !== undefined) command.user = user
   if (clientTools) command.clientTools = clientTools

@@ -76,8 +76,7 @@ function textJson({ outputSchema }: TurnOptions, own: JsonText | undefined): Jso
   if (own === undefined) return outputSchema === undefined ? undefined : object([['format', formatJson(outputSchema)]])
   const said = member(own, 'format')
   const format = said ?? (outputSchema === undefined ? undefined : formatJson(outputSchema))
-  const others = members(own).filter(([key]) => key !== 'format')
-  return format === undefined && others.length === 0 ? undefined : object([['format', format], ...others])
+  return object([['format', format], ...members(own).filter(([key]) => key !== 'format')])
 }
 
 function formatJson(schema: JsonText): JsonText {
@@ -91,8 +90,7 @@ function formatJson(schema: JsonText): JsonText {
 
 function reasoningJson(effort: string | undefined, own: JsonText | undefined): JsonText | undefined {
   if (own === undefined) return effort === undefined ? undefined : `{"effort":${json(effort)}}`
-  const others = members(own).filter(([key]) => key !== 'effort')
-  return effort === undefined && others.length === 0 ? undefined : object([['effort', json(effort)], ...others])
+  return object([['effort', json(effort)], ...members(own).filter(([key]) => key !== 'effort')])
 }
 
 /** The tools; those of one group are together in a tool of the type `namespace`. */

@@ -82,7 +82,7 @@ function repeating(given: ReadonlyMap<string, JsonText>): Echoed {
   return { background: background!, metadata: metadata!, others: object(rest).slice(1, -1) }
 }
 
-/** What a response says whose request has none of these members. */
+/** The members of a response whose request has none of them. */
 const UNSAID: Echoed = repeating(new Map())
 
 /** The members of both objects; those of the second one count. */

@@ -389,6 +389,16 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'reasoning-delta')[0]!.message).toBe(eventsOf(drive, 'text-delta')[1]!.message)
   })
 
+  test('has events whose content comes again, which are not read wherever their type stands', () => {
+    const drive = serve()
+    const part = { item_id: 'msg_1', output_index: 0, content_index: 0, part: { type: 'output_text', text: 'no' } }
+    say(drive, { type: 'response.created', response: 1 }, { ...part, type: 'response.content_part.done' })
+    say(drive, delta('output_text', 'hi'), { type: 'response.output_text.done', text: 'no' }, completed())
+    expect(textOf(drive)).toBe('hi')
+    expect(endOf(drive)).toMatchObject({ outcome: 'completed' })
+    expect(eventsOf(drive, 'foreign')).toEqual([])
+  })
+
   test('is read the same whether its events are written alike or not', () => {
     const pieces = [
       ...['hm', ' "so"', '\n'].map((text) => ['reasoning_text', text] as const),
