@@ -20,7 +20,7 @@ const IDLE_MICROS = 100_000
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
  * collects as often, but keeps the layouts, and free pages of its heap. When those are many, V8 may give all of it back once.
  * Garbage of a very large answer, which V8 may leave for hours, is collected when the process is idle; that keeps layouts too.
- * Node.js 22 has no flag to keep free pages. `v8` is the version of V8.
+ * Not every Node.js has a flag to keep free pages. `v8` is the version of V8.
  */
 export async function keepCompiledCode(v8: string = process.versions.v8): Promise<void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
@@ -40,7 +40,7 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
       least = process.memoryUsage().heapUsed
     }
     const much = outsideHeap() - settled > KEPT_MEMORY
-    if (much === reduces || !keepsPages(v8)) return
+    if (much === reduces || !isWithin(v8, KEEPS_PAGES)) return
     reduces = much
     setFlagsFromString(`--${much ? '' : 'no-'}memory-reducer-favors-memory`)
   }
@@ -64,19 +64,27 @@ const CALLS = 1000
 
 /**
  * Has V8 optimize functions sooner. Most functions of a gateway are called once a turn, so that by itself V8 is done after
- * some 10,000 turns; until then a turn costs up to three times as much. Only the V8 of Node.js 24 is known to have the
- * flag. `v8` is the version of V8.
+ * some 10,000 turns; until then a turn costs up to three times as much. `v8` is the version of V8.
  */
 export async function compileSooner(v8: string = process.versions.v8): Promise<void> {
-  if (!v8.startsWith('13.6.')) return
+  if (!isWithin(v8, COUNTS_CALLS)) return
   const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString(`--invocation-count-for-turbofan=${CALLS}`)
 }
 
-/** True when V8 has the flag to keep free pages: since 13.6. An unknown flag is an error on stderr. */
-function keepsPages(v8: string): boolean {
-  const [major = 0, minor = 0] = v8.split('.').map(Number)
-  return major > 13 || (major === 13 && minor >= 6)
+/** The first and the last version of V8 that have a flag, 13.6 as 136: an unknown flag is an error on stderr. */
+type Versions = readonly [first: number, last: number]
+
+/** The flag to keep free pages: Node.js 24 and 25. */
+const KEEPS_PAGES: Versions = [136, 141]
+
+/** The flag for the calls before a function is optimized: Node.js 24 to 26. */
+const COUNTS_CALLS: Versions = [136, 146]
+
+function isWithin(v8: string, [first, last]: Versions): boolean {
+  const [major, minor] = v8.split('.').map(Number)
+  const version = major! * 10 + minor!
+  return version >= first && version <= last
 }
 
 /** The resident memory that is not in the heap, in bytes: the program, and what V8 and the C library keep for later. */
