@@ -1,5 +1,20 @@
-/** The time after which V8 has collected what start-up left, in milliseconds. It does so after 8 to 10 s, without turns. */
-export const SETTLED_MS = 12_000
+/** The first and the last version of V8 that have a flag, 13.6 as 136: an unknown flag is an error on stderr. */
+type Versions = readonly [first: number, last: number]
+
+/** The flag for collections in idle times that give no memory back: Node.js 24 and 25. */
+const KEEPS_PAGES: Versions = [136, 141]
+
+/** The flags for the time before such a collection, where there is no other: Node.js 26. */
+const PUTS_OFF: Versions = [146, 146]
+
+/** The flag for the calls before a function is optimized: Node.js 24 to 26. */
+const COUNTS_CALLS: Versions = [136, 146]
+
+/**
+ * The time after which V8 has collected what start-up left, in milliseconds. It does so after 8 to 10 s, without turns; that
+ * of Node.js 26 after 30 to 40.
+ */
+export const SETTLED_MS = isWithin(process.versions.v8, PUTS_OFF) ? 45_000 : 12_000
 
 /** The number of full collections that a class survives without an object of it. */
 const KEPT_COLLECTIONS = 1000
@@ -11,6 +26,12 @@ const KEPT_GARBAGE = 100 * 2 ** 20
 /** The time between two looks at that memory, in milliseconds: shorter than V8 waits before it gives memory back. */
 const LOOK_MS = 4000
 
+/** V8's times before the first collection of an idle time and before each further one, in milliseconds. */
+const USUAL_DELAYS = [30_000, 8000] as const
+
+/** The longest such time, in milliseconds. */
+const NEVER_MS = 2 ** 31 - 1
+
 /** The processor time between two looks up to which a process counts as idle, in microseconds. */
 const IDLE_MICROS = 100_000
 
@@ -20,7 +41,7 @@ const IDLE_MICROS = 100_000
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
  * collects as often, but keeps the layouts, and free pages of its heap. When those are many, V8 may give all of it back once.
  * Garbage of a very large answer, which V8 may leave for hours, is collected when the process is idle; that keeps layouts too.
- * Not every Node.js has a flag to keep free pages. `v8` is the version of V8.
+ * Node.js 22 has no such flag. `v8` is the version of V8.
  */
 export async function keepCompiledCode(v8: string = process.versions.v8): Promise<void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
@@ -40,9 +61,9 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
       least = process.memoryUsage().heapUsed
     }
     const much = outsideHeap() - settled > KEPT_MEMORY
-    if (much === reduces || !isWithin(v8, KEEPS_PAGES)) return
+    if (much === reduces) return
     reduces = much
-    setFlagsFromString(`--${much ? '' : 'no-'}memory-reducer-favors-memory`)
+    for (const flag of reducerFlags(v8, much)) setFlagsFromString(flag)
   }
   // V8 reads both flags when a collection begins. It ends the process when other flags of these collections change under way.
   look()
@@ -72,14 +93,13 @@ export async function compileSooner(v8: string = process.versions.v8): Promise<v
   setFlagsFromString(`--invocation-count-for-turbofan=${CALLS}`)
 }
 
-/** The first and the last version of V8 that have a flag, 13.6 as 136: an unknown flag is an error on stderr. */
-type Versions = readonly [first: number, last: number]
-
-/** The flag to keep free pages: Node.js 24 and 25. */
-const KEEPS_PAGES: Versions = [136, 141]
-
-/** The flag for the calls before a function is optimized: Node.js 24 to 26. */
-const COUNTS_CALLS: Versions = [136, 146]
+/** The flags by which V8 gives memory back in idle times (`gives`), or does not. */
+function reducerFlags(v8: string, gives: boolean): string[] {
+  if (isWithin(v8, KEEPS_PAGES)) return [`--${gives ? '' : 'no-'}memory-reducer-favors-memory`]
+  if (!isWithin(v8, PUTS_OFF)) return []
+  const [begin, again] = gives ? USUAL_DELAYS : [NEVER_MS, NEVER_MS]
+  return [`--gc-memory-reducer-start-delay-ms=${begin}`, `--memory-reducer-delay-ms=${again}`]
+}
 
 function isWithin(v8: string, [first, last]: Versions): boolean {
   const [major, minor] = v8.split('.').map(Number)
