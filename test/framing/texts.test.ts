@@ -12,15 +12,16 @@ class Repeating {
   readonly #sink = recorder()
   /** The number of frames that it has read by itself. */
   own = 0
-  #last: Frame = ''
+  #last: Frame | undefined
 
   constructor() {
     this.said = this.#sink.said
   }
 
   frame(frame: Frame): void {
-    this.#last = typeof frame === 'string' ? frame : { ...frame }
-    if (typeof this.#last !== 'string') delete this.#last.id
+    const last = typeof frame === 'string' ? frame : { ...frame }
+    if (typeof last !== 'string') delete last.id
+    this.#last = last
     this.#sink.frame(frame)
   }
 
@@ -29,6 +30,8 @@ class Repeating {
   }
 
   texts(wire: WireText): void {
+    // Blank lines before the first frame are no frames.
+    if (this.#last === undefined) return
     const frame = `${wire.before}${frameText(this.#last)}${wire.after}`
     while (wire.text.startsWith(frame, wire.at)) {
       wire.at += frame.length
