@@ -11,8 +11,8 @@ const PUTS_OFF: Versions = [146, 146]
 const COUNTS_CALLS: Versions = [136, 146]
 
 /**
- * The time after which V8 has collected what start-up left, in milliseconds. It does so after 8 to 10 s, without turns; that
- * of Node.js 26 after 30 to 40.
+ * The time after which V8 has collected what start-up left, in milliseconds. It does so after 8 to 10 s, without turns. That
+ * of Node.js 26 waits for 30 s first (`--gc-memory-reducer-start-delay-ms`).
  */
 export const SETTLED_MS = isWithin(process.versions.v8, PUTS_OFF) ? 45_000 : 12_000
 
@@ -41,7 +41,7 @@ const IDLE_MICROS = 100_000
  * 500 optimized functions that rely on them: the next thousand turns cost up to five times as much. Under these flags V8
  * collects as often, but keeps the layouts, and free pages of its heap. When those are many, V8 may give all of it back once.
  * Garbage of a very large answer, which V8 may leave for hours, is collected when the process is idle; that keeps layouts too.
- * Node.js 22 has no such flag. `v8` is the version of V8.
+ * That of Node.js 22 has only the flag that keeps layouts. `v8` is the version of V8.
  */
 export async function keepCompiledCode(v8: string = process.versions.v8): Promise<void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
@@ -65,7 +65,7 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
     reduces = much
     for (const flag of reducerFlags(v8, much)) setFlagsFromString(flag)
   }
-  // V8 reads both flags when a collection begins. It ends the process when other flags of these collections change under way.
+  // V8 reads these flags when a collection begins or is planned. It ends the process when other flags of these collections change under way.
   look()
   setFlagsFromString(`--retain-maps-for-n-gc=${KEPT_COLLECTIONS}`)
   setInterval(look, LOOK_MS).unref()
