@@ -107,7 +107,7 @@ describe('a gateway whose collector hangs', () => {
 
   test('whose store another process has locked waits or refuses, and goes on when it is free', async () => {
     const file = join(gateway.folder, 'data/turnpike.db')
-    const other = new DatabaseSync(file)
+    const other = new DatabaseSync(file, { timeout: 10_000 })
     other.exec('BEGIN EXCLUSIVE')
     const waiting = Promise.all(['a', 'b'].map((session) => ask(session)))
     const told = await waiting

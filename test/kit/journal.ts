@@ -1,6 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { numbered } from '../../src/engine/events/recorded.ts'
 import type { TurnEvent } from '../../src/model/index.ts'
+import { until } from './processes.ts'
+
+/** The error code for a file that another connection has locked. */
+const SQLITE_BUSY = 5
 
 /** All turns in a store's file, with what is known of them from their beginning and from their end: for FROM clauses. */
 export const TURNS = `(
@@ -18,6 +22,28 @@ export function recordedEvents(db: DatabaseSync, turn: string): TurnEvent[] {
     .all(turn, turn)
   const blocks = rows.map(({ seq, lines }) => ({ turn, seq: Number(seq), lines: String(lines) }))
   return numbered(blocks, 0).map(({ event }) => event)
+}
+
+/**
+ * Writes to a store's file that a gateway of this process has open. It takes the lock in a moment when the gateway does
+ * not hold it: a wait for it would block the process, and so the gateway that has to release it.
+ */
+export async function writeBeside(file: string, write: (db: DatabaseSync) => void): Promise<void> {
+  const db = new DatabaseSync(file, { timeout: 0 })
+  await until(() => beginsWriting(db))
+  write(db)
+  db.exec('COMMIT')
+  db.close()
+}
+
+function beginsWriting(db: DatabaseSync): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+    return true
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false
+    throw error
+  }
 }
 
 /** Makes an ended turn one that `owner` has left running, with no event in the record. */

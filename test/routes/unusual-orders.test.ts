@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { unend } from '../kit/journal.ts'
+import { unend, writeBeside } from '../kit/journal.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
@@ -309,16 +309,21 @@ routes:
 
   describe('the duplicate of a turn that another process runs', () => {
     /** A turn that has ended here, as one that another process runs, whose lease does not end. */
-    const elsewhere = async (session: string, key: string): Promise<string> => {
+    const elsewhere = async (session: string, key: string): Promise<void> => {
       const { turn: id } = await turn(session, [[START, say('one'), CLOSE, END]], { key })
       await until(() => running(session) === undefined)
-      const db = new DatabaseSync(`${gateway.folder}/turnpike.db`, { timeout: 10_000 })
-      const ended = () => db.prepare('SELECT outcome FROM turns WHERE turn = ?').get(id)?.['outcome']
-      await until(() => ended() === 'completed')
-      db.exec("INSERT OR IGNORE INTO leases (owner, epoch, expires_at) VALUES ('another', 0, 9e15)")
-      unend(db, id, 'another')
+      const file = `${gateway.folder}/turnpike.db`
+      await until(() => isRecorded(file, id))
+      await writeBeside(file, (db) => {
+        db.exec("INSERT OR IGNORE INTO leases (owner, epoch, expires_at) VALUES ('another', 0, 9e15)")
+        unend(db, id, 'another')
+      })
+    }
+    const isRecorded = (file: string, id: string): boolean => {
+      const db = new DatabaseSync(file, { readOnly: true })
+      const row = db.prepare('SELECT outcome FROM turns WHERE turn = ?').get(id)
       db.close()
-      return id
+      return row?.['outcome'] === 'completed'
     }
     const duplicate = (session: string, key: string, options: object) =>
       `${JSON.stringify({
