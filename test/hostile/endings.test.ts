@@ -100,9 +100,9 @@ const CELLS: Cell[] = clientNames.flatMap((front) => [
 ])
 
 /** Only turns that have to run into a limit have a short one; it is long enough for a busy machine to start a program. */
-const IMPATIENT = 'limits: { firstEvent: 3s, idle: 1s },'
+const IMPATIENT = 'limits: { firstEvent: 5s, idle: 2s },'
 /** An engine may be silent until it has its whole answer: only the whole turn bounds it. */
-const ENGINE_IMPATIENT = 'limits: { total: 3s },'
+const ENGINE_IMPATIENT = 'limits: { total: 5s },'
 const ENGINE_ENDLESS: readonly string[] = ['stalls', 'answers-then-hangs']
 
 describe('every turn has exactly one ending, and an honest one', { timeout: 600_000 }, () => {
@@ -130,7 +130,7 @@ ${lines.join('')}${engines.join('')}`,
     // Those that wait for a limit need no processor meanwhile.
     for (const [lanes, cells] of [
       [8, CELLS.filter((cell) => !isEndless(cell))],
-      [24, CELLS.filter(isEndless)],
+      [40, CELLS.filter(isEndless)],
     ] as const) {
       const all = inLanes(
         lanes,
