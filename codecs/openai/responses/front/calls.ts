@@ -49,16 +49,14 @@ export class CallItems {
       const tool = view.tool(question.tool)
       if (tool) this.#call(tool, callIdOf('call_', call))
     } else if (question.kind === 'approval') {
-      const item = object([
-        ['id', quote(approvalId(call, question.options))],
-        ['type', '"mcp_approval_request"'],
-        ['server_label', quote(view.agent)],
-        ['name', quote(question.name)],
-        ['arguments', quote(question.args)],
-      ])
-      this.#output.done(
-        this.#output.begin(() => item),
-        item,
+      this.#output.whole(
+        object([
+          ['id', quote(approvalId(call, question.options))],
+          ['type', '"mcp_approval_request"'],
+          ['server_label', quote(view.agent)],
+          ['name', quote(question.name)],
+          ['arguments', quote(question.args)],
+        ]),
       )
     }
   }

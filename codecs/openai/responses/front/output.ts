@@ -62,6 +62,14 @@ export class Output {
     return at
   }
 
+  /** An item that is complete when it begins. */
+  whole(item: JsonText): void {
+    this.done(
+      this.begin(() => item),
+      item,
+    )
+  }
+
   /** An item is complete. */
   done(at: number, item: JsonText): void {
     this.#items[at] = item

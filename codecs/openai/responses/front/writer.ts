@@ -120,10 +120,7 @@ export class ResponseWriter {
     const item = foreignItem(event)
     if (item === undefined) return
     this.#begin(view).close()
-    this.#output.done(
-      this.#output.begin(() => item),
-      item,
-    )
+    this.#output.whole(item)
   }
 
   /** The response is complete, with what the turn asks of the client. */

@@ -572,6 +572,16 @@ describe('a whole response', () => {
     ])
     expect(responseOf(drive).output).toMatchObject([{ type: 'message' }, item])
     expect(drive.losses).toHaveLength(4)
+    const streamed = hi({ stream: true })
+    streamed.play([STARTED, foreign(item), END])
+    expect(eventsOf(streamed).filter(({ output_index: at }) => at !== undefined)).toEqual(
+      ['added', 'done'].map((what, at) => ({
+        type: `response.output_item.${what}`,
+        sequence_number: at + 2,
+        output_index: 0,
+        item,
+      })),
+    )
   })
 
   test('has the phases of messages, and refusals', () => {
