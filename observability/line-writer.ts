@@ -37,12 +37,18 @@ export class LineWriter {
     if (!this.#writing) this.#next()
   }
 
-  /** Resolves when the reader has all that was written, or has gone, and at the latest after `ms` milliseconds. */
+  /**
+   * Resolves when the reader has all that was written, or has gone, and at the latest after `ms` milliseconds. Keeps the
+   * process alive for that time: between two attempts nothing else may.
+   */
   async drained(ms: number): Promise<void> {
     if (!this.#writing) return
     await new Promise<void>((resolve) => {
-      this.#idle.push(resolve)
-      setTimeout(resolve, ms).unref()
+      const limit = setTimeout(resolve, ms)
+      this.#idle.push(() => {
+        clearTimeout(limit)
+        resolve()
+      })
     })
   }
 

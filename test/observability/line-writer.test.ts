@@ -165,6 +165,20 @@ describe('a process that ends', () => {
     ]).toEqual([0, Array.from({ length: 2000 }, (_, n) => n)])
   })
 
+  test('waits for a reader that begins late, when nothing else keeps it alive', async () => {
+    const child = run(`for (let n = 0; n < 6000; n += 1) log.info('line', { n })
+      setTimeout(() => process.stdout.write('ready'), 50)
+      await log.flushed()
+      process.exit(0)`)
+    const ended = once(child, 'close')
+    await once(child.stdout, 'data')
+    let lines = 0
+    child.stderr.on('data', (piece: Buffer) => {
+      lines += piece.toString('latin1').split('\n').length - 1
+    })
+    expect([await ended, lines]).toEqual([[0, null], 6000])
+  })
+
   test.each([
     ['at once', ''],
     ['after the last lines were offered', 'await log.flushed();'],
