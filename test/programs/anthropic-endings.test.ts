@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { type RawAnswer, type RawServer, startRawServer } from '../kit/raw-server.ts'
 import { CLIENTS, FILES } from './anthropic-clients.ts'
-import { badAgents, describeWith } from './kit.ts'
+import { describeEndings, type Endings } from './endings.ts'
 
-/**
- * What official clients report for each way in which the stream of a server, or the work of an agent, can end. Straight
- * from the server some take half an answer for a whole one; behind the gateway none reports a success that was none.
- */
 const event = (json: { type: string } & Record<string, unknown>): string =>
   `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`
 const BEGIN = event({
@@ -33,10 +26,7 @@ const HELLO = BEGIN + text('Hello.')
 const ERROR = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded.' } })
 const PING = event({ type: 'ping' })
 
-/** The reports: an error, or text and reason of an answer, with the number of calls to run. */
-type Report = 'an error' | [text: string, finish: string, calls: number]
-
-const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
+const WAYS: Endings['ways'] = {
   'as it should': [{ body: HELLO + stopped('end_turn') + STOP }, ['Hello.', 'end_turn', 0]],
   'with pings and comments between': [
     { body: `${BEGIN}${PING}: x\n\n${text('Hello.')}${PING}${stopped('end_turn')}${PING}${STOP}` },
@@ -103,52 +93,14 @@ const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
     'an error',
   ],
 }
-const AGENTS = badAgents('1018')
-const FORMS = [
-  ['whole', false],
-  ['streamed', true],
-] as const
-
-describeWith('endings as clients of Anthropic’s Messages see them', FILES, () => {
-  let server: RawServer
-  let gateway: TestGateway
-  const names = Object.fromEntries(Object.keys(AGENTS).map((way, at) => [way, `agent-${at}`]))
-
-  beforeAll(async () => {
-    server = await startRawServer()
-    const agents = Object.entries(AGENTS).map(([way, line]) => `  ${names[way]}: { ${line} }\n`)
-    gateway = await startGateway(`agents:\n  server: { protocol: anthropic, url: "${server.url}" }\n${agents.join('')}`)
-  })
-  afterAll(async () => {
-    await gateway?.close()
-    await server?.close()
-  })
-
-  async function report(name: string, url: string, model: string, stream: boolean): Promise<Report> {
-    const client = await CLIENTS[name]!({ url })
-    const asked = { model, prompt: 'hi', stream, tools: { add: { type: 'object', properties: {} } } }
-    return client.ask(asked).then(
-      ({ text: said, finish, calls }): Report => [said, String(finish), calls.length],
-      () => 'an error',
-    )
-  }
-
-  describe.each(Object.keys(CLIENTS))('%s', (name) => {
-    describe.each(FORMS)('%s', (_form, stream) => {
-      test.each(Object.entries(ENDINGS))('a server ends %s', async (_way, [answer, expected]) => {
-        server.answers(answer)
-        expect(await report(name, gateway.url, 'server', stream)).toEqual(expected)
-      })
-
-      test.each(Object.keys(AGENTS))('an agent %s', async (way) => {
-        expect(await report(name, gateway.url, names[way]!, stream)).toEqual('an error')
-      })
-    })
-  })
-
-  test('half of an answer, straight from the server, is a whole one for some of them', async () => {
-    server.answers({ body: HELLO })
-    const reports = await Promise.all(Object.keys(CLIENTS).map((name) => report(name, server.url, 'server', true)))
-    expect(reports).toEqual([['Hello.', 'undefined', 0], 'an error', ['Hello.', 'interrupted', 0]])
-  })
+describeEndings('endings as clients of Anthropic’s Messages see them', {
+  clients: CLIENTS,
+  files: FILES,
+  agent: (url) => `protocol: anthropic, url: "${url}"`,
+  mark: '1018',
+  ways: WAYS,
+  half: {
+    body: HELLO,
+    reports: [['Hello.', 'undefined', 0], 'an error', ['Hello.', 'interrupted', 0]],
+  },
 })

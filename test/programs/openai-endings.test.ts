@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { type RawAnswer, type RawServer, startRawServer } from '../kit/raw-server.ts'
-import { badAgents, describeWith } from './kit.ts'
+import { describeEndings, type Endings } from './endings.ts'
 import { CLIENTS, FILES } from './openai-clients.ts'
 
-/**
- * What official clients report for each way in which the stream of a server, or the work of an agent, can end. Straight
- * from the server some take half an answer for a whole one; behind the gateway none reports a success that was none.
- */
 const data = (json: unknown): string => `data: ${JSON.stringify(json)}\n\n`
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   data({
@@ -23,10 +16,7 @@ const ERROR = data({ error: { message: 'Overloaded.', type: 'server_error', code
 const call = (more: object) =>
   chunk({ tool_calls: [{ index: 0, type: 'function', function: { name: 'add', arguments: '{"a":1}' }, ...more }] })
 
-/** The reports: an error, or text and reason of an answer, with the number of calls to run. */
-type Report = 'an error' | [text: string, finish: string, calls: number]
-
-const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
+const WAYS: Endings['ways'] = {
   'as it should': [{ body: TEXT + chunk({}, 'stop') + DONE }, ['Hello.', 'stop', 0]],
   'without [DONE]': [{ body: TEXT + chunk({}, 'stop') }, ['Hello.', 'stop', 0]],
   'with comments between': [{ body: `: ping\n\n${TEXT}: ping\n\n${chunk({}, 'stop')}${DONE}` }, ['Hello.', 'stop', 0]],
@@ -57,52 +47,11 @@ const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
     'an error',
   ],
 }
-const AGENTS = badAgents('1017')
-const FORMS = [
-  ['whole', false],
-  ['streamed', true],
-] as const
-
-describeWith('endings as clients of OpenAI’s Chat Completions see them', FILES, () => {
-  let server: RawServer
-  let gateway: TestGateway
-  const names = Object.fromEntries(Object.keys(AGENTS).map((way, at) => [way, `agent-${at}`]))
-
-  beforeAll(async () => {
-    server = await startRawServer()
-    const agents = Object.entries(AGENTS).map(([way, line]) => `  ${names[way]}: { ${line} }\n`)
-    gateway = await startGateway(`agents:\n  server: { protocol: openai, url: "${server.url}/v1" }\n${agents.join('')}`)
-  })
-  afterAll(async () => {
-    await gateway?.close()
-    await server?.close()
-  })
-
-  async function report(name: string, url: string, model: string, stream: boolean): Promise<Report> {
-    const client = await CLIENTS[name]!({ url })
-    const asked = { model, prompt: 'hi', stream, tools: { add: { type: 'object', properties: {} } } }
-    return client.ask(asked).then(
-      ({ text, finish, calls }): Report => [text, String(finish), calls.length],
-      () => 'an error',
-    )
-  }
-
-  describe.each(Object.keys(CLIENTS))('%s', (name) => {
-    describe.each(FORMS)('%s', (_form, stream) => {
-      test.each(Object.entries(ENDINGS))('a server ends %s', async (_way, [answer, expected]) => {
-        server.answers(answer)
-        expect(await report(name, gateway.url, 'server', stream)).toEqual(expected)
-      })
-
-      test.each(Object.keys(AGENTS))('an agent %s', async (way) => {
-        expect(await report(name, gateway.url, names[way]!, stream)).toEqual('an error')
-      })
-    })
-  })
-
-  test('half of an answer, straight from the server, is a whole one for some of them', async () => {
-    server.answers({ body: TEXT })
-    const reports = await Promise.all(Object.keys(CLIENTS).map((name) => report(name, server.url, 'server', true)))
-    expect(reports.map((one) => one === 'an error')).toEqual([false, true, true, false])
-  })
+describeEndings('endings as clients of OpenAI’s Chat Completions see them', {
+  clients: CLIENTS,
+  files: FILES,
+  agent: (url) => `protocol: openai, url: "${url}/v1"`,
+  mark: '1017',
+  ways: WAYS,
+  half: { body: TEXT, reports: [['Hello.', 'undefined', 0], 'an error', 'an error', ['Hello.', 'undefined', 0]] },
 })

@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { type RawAnswer, type RawServer, startRawServer } from '../kit/raw-server.ts'
-import { badAgents, describeWith } from './kit.ts'
+import { describeEndings, type Endings } from './endings.ts'
 import { CLIENTS, FILES } from './responses-clients.ts'
 
-/**
- * What official clients report for each way in which the stream of a server of the Responses API can end. Straight from
- * the server some take half an answer for a whole one; behind the gateway none reports a success that was none.
- */
 const event = (type: string, more: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 const item = (text: string) => ({
   id: 'msg_1',
@@ -33,10 +26,7 @@ const call = (more: object) =>
   })
 const whole = JSON.stringify({ object: 'response', status: 'completed', output: [item('Hello.')] })
 
-/** The reports: an error, or the text and the state of an answer, with the number of calls to run. */
-type Report = 'an error' | [text: string, ends: 'completed' | 'incomplete', calls: number]
-
-const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
+const WAYS: Endings['ways'] = {
   'as it should': [{ body: TEXT + COMPLETED }, ['Hello.', 'completed', 0]],
   'with [DONE]': [{ body: `${TEXT}${COMPLETED}data: [DONE]\n\n` }, ['Hello.', 'completed', 0]],
   'with comments between': [{ body: `: ping\n\n${TEXT}: ping\n\n${COMPLETED}` }, ['Hello.', 'completed', 0]],
@@ -83,50 +73,11 @@ const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
     'an error',
   ],
 }
-const AGENTS = badAgents('1019')
-const FORMS = [
-  ['whole', false],
-  ['streamed', true],
-] as const
-
-describeWith('endings as clients of OpenAI’s Responses API see them', FILES, () => {
-  let server: RawServer
-  let gateway: TestGateway
-  const names = Object.fromEntries(Object.keys(AGENTS).map((way, at) => [way, `agent-${at}`]))
-
-  beforeAll(async () => {
-    server = await startRawServer()
-    const agents = Object.entries(AGENTS).map(([way, line]) => `  ${names[way]}: { ${line} }\n`)
-    gateway = await startGateway(
-      `agents:\n  server: { protocol: openai@responses, url: "${server.url}/v1" }\n${agents.join('')}`,
-    )
-  })
-  afterAll(async () => {
-    await gateway?.close()
-    await server?.close()
-  })
-
-  async function report(name: string, url: string, model: string, stream: boolean): Promise<Report> {
-    const client = await CLIENTS[name]!({ url })
-    const asked = { model, prompt: 'hi', stream, tools: { add: { type: 'object', properties: {} } } }
-    return client.ask(asked).then(
-      ({ text, finish, calls }): Report => {
-        return [text, finish === 'incomplete' || finish === 'length' ? 'incomplete' : 'completed', calls.length]
-      },
-      () => 'an error',
-    )
-  }
-
-  describe.each(Object.keys(CLIENTS))('%s', (name) => {
-    describe.each(FORMS)('%s', (_form, stream) => {
-      test.each(Object.entries(ENDINGS))('a server ends %s', async (_way, [answer, expected]) => {
-        server.answers(answer)
-        expect(await report(name, gateway.url, 'server', stream)).toEqual(expected)
-      })
-
-      test.each(Object.keys(AGENTS))('an agent %s', async (way) => {
-        expect(await report(name, gateway.url, names[way]!, stream)).toEqual('an error')
-      })
-    })
-  })
+describeEndings('endings as clients of OpenAI’s Responses API see them', {
+  clients: CLIENTS,
+  files: FILES,
+  agent: (url) => `protocol: openai@responses, url: "${url}/v1"`,
+  mark: '1019',
+  ways: WAYS,
+  finish: (given) => (given === 'incomplete' || given === 'length' ? 'incomplete' : 'completed'),
 })
