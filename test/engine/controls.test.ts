@@ -15,6 +15,7 @@ import type { Command, Question, TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving } from '../kit/plain.ts'
+import { until } from '../kit/processes.ts'
 import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
 const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
@@ -227,7 +228,7 @@ describe('a session', () => {
         await bind()
         const { backend, agent, written } = keeping()
         const done = asked(deletion, agent)
-        await vi.waitUntil(() => backend.calls.length > 0)
+        await until(() => backend.calls.length > 0)
         backend.call.say(`${JSON.stringify({ turn: null, type: 'agent-ready' })}\n`)
         expect(written()).toEqual([told])
         replied(backend, answer)
@@ -243,13 +244,13 @@ describe('a session', () => {
       const { turn } = plainTurn({ agent, session: live })
       live.enqueue(turn)
       live.ready(turn)
-      await vi.waitUntil(() => backend.calls.length > 0)
+      await until(() => backend.calls.length > 0)
       backend.call.say(`${JSON.stringify({ turn: null, type: 'agent-ready' })}\n`)
       expect(await asked(deletion, agent)).toBe('session-busy')
       backend.call.say(`${JSON.stringify({ turn: 't', type: 'turn-end', outcome: 'completed' })}\n`)
-      await vi.waitUntil(() => !live.occupied)
+      await until(() => !live.occupied)
       const done = asked(deletion, agent)
-      await vi.waitUntil(() => written().length > 1)
+      await until(() => written().length > 1)
       expect(written().at(-1)).toEqual(told)
       replied(backend)
       expect(await done).toBe('done')

@@ -5,6 +5,7 @@ import { LAST_CALL_MS, Lease } from '../../src/engine/record/lease.ts'
 import type { Turn } from '../../src/engine/turn/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { plainTurn, SILENT_LOG, start } from '../kit/plain.ts'
+import { until } from '../kit/processes.ts'
 
 let store: Store
 let now: number
@@ -74,7 +75,7 @@ describe('a turn in a session that another process has', () => {
     const back = elsewhere.over(turnOf()).finally(() => {
       done = true
     })
-    await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(1))
+    await until(() => looks.mock.calls.length > 1)
     expect(done).toBe(false)
     await store.bindSession('kept', 'its id')
     await store.endTurn({ ...(await store.readTurn(turn))!, endedAt: 30, outcome: 'completed' })

@@ -10,6 +10,7 @@ import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, Once, TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { plainTurn, start } from '../kit/plain.ts'
+import { until } from '../kit/processes.ts'
 
 /** The lease of a process that runs, and of one that is gone. */
 const ALIVE = { owner: 'alive', epoch: 1_000_000 }
@@ -130,7 +131,7 @@ describe('a request with a key', () => {
       done = true
     })
     const looked = vi.spyOn(store, 'lapseLease')
-    const looks = (count: number) => vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThanOrEqual(count))
+    const looks = (count: number) => until(() => looked.mock.calls.length >= count)
     await looks(2)
     now += 10
     await looks(4)
@@ -335,7 +336,7 @@ describe('a request with a key', () => {
       async (record) => void heard.push(record.turn),
     )
     const looked = vi.spyOn(store, 'readTurn')
-    await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThanOrEqual(3))
+    await until(() => looked.mock.calls.length >= 3)
     await ended(turn, 'completed')
     expect([await verdict, heard]).toEqual([{ do: 'replay', turn }, [turn]])
   })

@@ -3,6 +3,7 @@ import type { Replica, ReplicaInfo, SharedStore } from '../../src/contract/index
 import type { Lease } from '../../src/engine/record/lease.ts'
 import { Replicas } from '../../src/engine/record/replicas.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
+import { until } from '../kit/processes.ts'
 import { leaseOf, openShared } from '../kit/shared-store.ts'
 import { KEY, TURN } from '../store/contract.ts'
 
@@ -82,7 +83,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
     const before = one.lease.held!
     vi.advanceTimersByTime(7000)
     expect(one.lease.confirm()).toBe(false)
-    await vi.waitFor(() => expect(one.lease.held).toBeDefined())
+    await until(() => one.lease.held !== undefined)
     vi.useRealTimers()
     await one.replicas.refresh()
     expect([names(one.replicas.others), await one.replicas.find(before)]).toEqual([[], undefined])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SharedProcess } from '../../src/engine/agent/shared-process.ts'
+import { until } from '../kit/processes.ts'
 import { nextStep, sharedProcesses } from '../kit/shared.ts'
 
 describe('a process of several sessions', () => {
@@ -57,7 +58,8 @@ describe('a process of several sessions', () => {
     one.handle.write('ask\n')
     two.handle.write('ask\n')
     one.handle.stop('timeout', 1)
-    await expect.poll(() => one.end).toEqual({ why: 'timeout' })
+    await until(() => one.end !== undefined)
+    expect(one.end).toEqual({ why: 'timeout' })
     const three = open()
     expect([backend.calls.length, two.end]).toEqual([2, undefined])
     backend.calls[0]!.say('1 late\n2 done\n')
