@@ -29,10 +29,21 @@ const FORWARDED_WHEN_ASKED = ['test/hostile/cancel-moments.test.ts', 'test/route
 const FORWARDED =
   process.env['TURNPIKE_TEST_FORWARDED'] === 'all' ? [...ALSO_FORWARDED, ...FORWARDED_WHEN_ASKED] : ALSO_FORWARDED
 
-/** Tests of pure parts, which leave nothing behind in their process. */
-const PURE = ['codec-kit', 'codecs', 'config', 'conformance', 'framing', 'model', 'translate'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-)
+/**
+ * Tests that leave nothing behind in their process but timers. One process runs many of these files: to load the parts of
+ * a gateway for each takes longer than most of them.
+ */
+const SHARING = [
+  'codec-kit',
+  'codecs',
+  'config',
+  'conformance',
+  'engine',
+  'framing',
+  'model',
+  'routes',
+  'translate',
+].map((folder) => `test/${folder}/**/*.test.ts`)
 
 /** The program that many tests start. */
 const BUILD = 'test/kit/build.ts'
@@ -45,14 +56,21 @@ const everything: TestProjectInlineConfiguration = {
   test: {
     name: 'all',
     include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES, ...PURE],
+    exclude: ['**/node_modules/**', ...SHARING],
     globalSetup: BUILD,
     setupFiles: DESCRIBED,
   },
 }
 const shared: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: SHARED, include: PURE, isolate: false, globalSetup: BUILD },
+  test: {
+    name: SHARED,
+    include: SHARING,
+    exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES],
+    isolate: false,
+    globalSetup: BUILD,
+    setupFiles: ['test/kit/shared-process.ts', ...DESCRIBED],
+  },
 }
 const onPostgres: TestProjectInlineConfiguration = {
   extends: true,
@@ -85,6 +103,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/turnpike-compiled') },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // By itself a second, which a busy machine may need.
+    expect: { poll: { timeout: 50_000 } },
     coverage: {
       provider: 'v8',
       include: [

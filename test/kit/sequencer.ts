@@ -31,9 +31,9 @@ export const SHARED = 'shared'
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project: { name } }: TestSpecification): number => {
-      if (name === SHARED) return LONGEST.length + 1
       const at = LONGEST.findIndex((file) => moduleId.endsWith(`/${file}`))
-      return at < 0 ? LONGEST.length : at
+      const among = at < 0 ? LONGEST.length : at
+      return name === SHARED ? LONGEST.length + 1 + among : among
     }
     return (await super.sort(files)).sort((a, b) => place(a) - place(b))
   }
