@@ -37,6 +37,9 @@ export interface Group {
   prepare?(bench: Bench): Promise<void>
 }
 
+/** The widths of loads that warm up. */
+const WARMING_WIDTHS: readonly number[] = [1, 8, 32]
+
 /** The servers of one run. */
 export class Bench {
   amounts: Amounts
@@ -50,10 +53,14 @@ export class Bench {
     this.amounts = amounts
   }
 
-  /** The length of a load of so many at once: one width of each path warms up for all of them. */
+  /**
+   * The length of a load of so many at once. One width of each path warms up for all of them, but one at a time, whose
+   * reads bring fewer events, for itself.
+   */
   lengthFor(width: number): LoadLength {
-    const warms = this.warming && (width === 8 || width === 32)
-    return warms ? { ...this.warming!, ms: Math.max(this.warming!.ms, this.amounts.ms) } : { ms: this.amounts.ms }
+    if (!this.warming || !WARMING_WIDTHS.includes(width)) return { ms: this.amounts.ms }
+    const ms = Math.max(this.warming.ms, this.amounts.ms)
+    return width === 1 ? { ms } : { ...this.warming, ms }
   }
 
   /** A program of `limits/` that says its port. */
