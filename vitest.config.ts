@@ -69,7 +69,7 @@ const shared: TestProjectInlineConfiguration = {
     exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES],
     isolate: false,
     globalSetup: BUILD,
-    setupFiles: ['test/kit/shared-process.ts', ...DESCRIBED],
+    setupFiles: ['test/kit/clean-clock.ts', ...DESCRIBED],
   },
 }
 const onPostgres: TestProjectInlineConfiguration = {

@@ -39,7 +39,7 @@ export class LineWriter {
 
   /**
    * Resolves when the reader has all that was written, or has gone, and at the latest after `ms` milliseconds. Keeps the
-   * process alive for that time: between two attempts nothing else may.
+   * process alive for that time, because nothing else does between two attempts to write.
    */
   async drained(ms: number): Promise<void> {
     if (!this.#writing) return

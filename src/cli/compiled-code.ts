@@ -65,7 +65,8 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
     reduces = much
     for (const flag of reducerFlags(v8, much)) setFlagsFromString(flag)
   }
-  // V8 reads these flags when a collection begins or is planned. It ends the process when other flags of these collections change under way.
+  // V8 reads these flags when a collection begins or is planned. When others of these collections change under way, it
+  // ends the process.
   look()
   setFlagsFromString(`--retain-maps-for-n-gc=${KEPT_COLLECTIONS}`)
   setInterval(look, LOOK_MS).unref()
