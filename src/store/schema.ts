@@ -183,6 +183,19 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE turns ADD COLUMN wire TEXT;
   `,
+  // Blocks of events are too long for a table without row ids: to find a place for a row, SQLite reads others there whole.
+  `
+  CREATE TABLE blocks (
+    position INTEGER PRIMARY KEY,
+    turn TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    json TEXT NOT NULL
+  );
+  INSERT INTO blocks (turn, seq, json) SELECT turn, seq, json FROM events ORDER BY turn, seq;
+  DROP TABLE events;
+  ALTER TABLE blocks RENAME TO events;
+  CREATE UNIQUE INDEX events_by_turn ON events (turn, seq);
+  `,
 ]
 
 /** The version of the tables that this code reads and writes, and the first one that has leases. */

@@ -151,6 +151,25 @@ describe('the files', () => {
     db.close()
   })
 
+  // To find a place in such a table SQLite reads rows there whole, however long they are.
+  it('have no row ids in tables of short rows alone', async () => {
+    const path = newPath()
+    await open(path).close()
+    const db = new DatabaseSync(path)
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%' ORDER BY name").all()
+    expect(tables.map(({ name }) => name)).toEqual([
+      'claims',
+      'forgotten',
+      'leases',
+      'places',
+      'requests',
+      'running',
+      'sessions',
+      'spent',
+    ])
+    db.close()
+  })
+
   it('of a short-lived store keep the log for the next process, with what is in it', async () => {
     const path = newPath()
     const key = { tenant: 'a', agent: 'b', session: 'c', conversation: '' }
