@@ -13,7 +13,7 @@ import {
 import { agentNeeds } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
-import { compileInTurn, compileSooner, keepCompiledCode, SETTLED_MS } from './compiled-code.ts'
+import { boundCompilers, compileSooner, keepCompiledCode, SETTLED_MS } from './compiled-code.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { configOption, greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
@@ -49,7 +49,7 @@ export async function serveCommand(args: string[], isReported = false): Promise<
     asked = true
   }
   process.on('SIGHUP', () => again())
-  await compileInTurn()
+  await boundCompilers()
   await compileSooner()
   const loaded = await loadCodecs()
   const configured = { codecs: loaded, config: readConfig(loaded, file) }

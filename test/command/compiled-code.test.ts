@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import v8 from 'node:v8'
 import { expect, test, vi } from 'vitest'
-import { compileInTurn, compileSooner, keepCompiledCode } from '../../src/cli/compiled-code.ts'
+import { boundCompilers, compileSooner, keepCompiledCode } from '../../src/cli/compiled-code.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const run = promisify(execFile)
@@ -27,7 +27,7 @@ for (let round = 0; round < 4; round++) {
 test('sets the flags that Node.js knows, and no others', async () => {
   const set = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue(undefined)
   syncBuiltinESMExports()
-  await compileInTurn()
+  await boundCompilers()
   await compileSooner()
   await keepCompiledCode()
   const flags = set.mock.calls.flat()
@@ -37,12 +37,14 @@ test('sets the flags that Node.js knows, and no others', async () => {
   const isKnown = (flag: string): boolean => stdout.includes(`  ${flag} (`)
   expect(flags).toEqual([
     '--concurrent-turbofan-max-threads=1',
+    '--no-maglev-destroy-on-background',
     ...(isKnown('--invocation-count-for-turbofan') ? ['--invocation-count-for-turbofan=1000'] : []),
     ...(isKnown('--memory-reducer-favors-memory') ? ['--no-memory-reducer-favors-memory'] : []),
     ...(isKnown('--memory-reducer-delay-ms') ? PUT_OFF : []),
     '--retain-maps-for-n-gc=1000',
   ])
   expect(isKnown('--concurrent-turbofan-max-threads')).toBe(true)
+  expect(isKnown('--maglev-destroy-on-background')).toBe(true)
   expect(isKnown('--retain-maps-for-n-gc')).toBe(true)
 })
 
