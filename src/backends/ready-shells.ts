@@ -14,19 +14,28 @@ const MAX_KNOWN = 100
  */
 const NAME = /^(?!(?:BASH.*|E?UID|PPID|SHELLOPTS|OPTIND|LINENO|word)$)[A-Za-z_]\w*$/
 
+/**
+ * Variables that a shell gets at its start, with the values of the last agent, which most others share: a shell reads each
+ * character with a system call of its own, and these are half of what it would read. None has a meaning to the script.
+ */
+const SHARED = ['PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'TMPDIR'] as const
+
+type Variables = Readonly<Record<string, string>>
+
 /** The signals by which a shell ends that could not become the agent, which nothing else sends, with the reason. */
 const FAILURES: Readonly<Record<string, string>> = { SIGSTKFLT: 'ENOENT', SIGPWR: 'EACCES' }
 
 /**
- * Becomes the program that its fourth pipe names: the folder; the environment, and an empty line; the command and its
- * arguments, each behind a `-`, and an empty line. What is read is data: no shell ever interprets it. When it cannot become
- * the program it ends by a signal, by number, because not every shell knows the names. `$?` is 126 for a file that may not
- * be executed.
+ * Becomes the program that its fourth pipe names: the folder; the variables that it has and the program has not; those of the
+ * program that it does not have so; the command and its arguments, each behind a `-`. An empty line ends each of these groups.
+ * What is read is data: no shell ever interprets it. When it cannot become the program it ends by a signal, by number,
+ * because not every shell knows the names. `$?` is 126 for a file that may not be executed.
  */
 const BECOME = `IFS= read -r word <&3 || exit 0
 trap '[ $? = 126 ] && kill -30 $$; kill -16 $$' EXIT
 cd -- "$word" || exit
 unset PWD OLDPWD
+while IFS= read -r word <&3 && [ "$word" ]; do unset "$word"; done
 while IFS= read -r word <&3 && [ "$word" ]; do export "$word"; done
 while IFS= read -r word <&3 && [ "$word" ]; do set -- "$@" "\${word#-}"; done
 exec "$@" 3<&-`
@@ -36,6 +45,8 @@ export interface ReadyShell {
   id: number
   pid: number
   pipes: AgentPipes
+  /** The environment that it was started with. */
+  env: Variables
 }
 
 /** Starts a program on these descriptors and returns the id of its reports. */
@@ -49,11 +60,13 @@ type Order = (program: AgentStart, ends: readonly number[]) => number
 export class ReadyShells {
   readonly #order: Order
   readonly #supply: PipeSupply
-  readonly #starting = new Map<number, AgentPipes>()
+  readonly #starting = new Map<number, Pick<ReadyShell, 'pipes' | 'env'>>()
   readonly #ready: ReadyShell[] = []
   /** Agents that were ordered and not reported yet. */
   readonly #ordered = new Map<number, AgentStart>()
   readonly #known = new Set<string>()
+  /** The shared variables of the last agent. */
+  #env: Variables = {}
   #closed = false
 
   constructor(order: Order, supply: PipeSupply) {
@@ -77,10 +90,12 @@ export class ReadyShells {
 
   /** Makes a shell the agent. Undefined when none is ready, or it cannot be started so. */
   take(agent: AgentStart): ReadyShell | undefined {
-    if (this.#ready.length === 0 || !this.#known.has(keyOf(agent))) return undefined
-    const words = wordsOf(agent)
+    const [shell] = this.#ready
+    if (!shell || !this.#known.has(keyOf(agent))) return undefined
+    const words = wordsOf(agent, shell.env)
     if (words === undefined) return undefined
-    const shell = this.#ready.shift()!
+    this.#ready.shift()
+    this.#env = sharedOf(agent)
     const [stdin, stdout, stderr, ...more] = shell.pipes
     for (const { write } of more) writeSync(write, words)
     closePipes(more)
@@ -92,10 +107,10 @@ export class ReadyShells {
     const agent = this.#ordered.get(id)
     if (agent) this.#learn(agent)
     this.#ordered.delete(id)
-    const pipes = this.#starting.get(id)
-    if (!pipes) return false
+    const shell = this.#starting.get(id)
+    if (!shell) return false
     this.#starting.delete(id)
-    this.#ready.push({ id, pid, pipes })
+    this.#ready.push({ id, pid, ...shell })
     return true
   }
 
@@ -103,18 +118,18 @@ export class ReadyShells {
   ended(id: number): boolean {
     this.#ordered.delete(id)
     const at = this.#ready.findIndex((shell) => shell.id === id)
-    const pipes = this.#starting.get(id) ?? this.#ready[at]?.pipes
-    if (!pipes) return false
+    const shell = this.#starting.get(id) ?? this.#ready[at]
+    if (!shell) return false
     this.#starting.delete(id)
     if (at >= 0) this.#ready.splice(at, 1)
-    closePipes(pipes)
+    closePipes(shell.pipes)
     return true
   }
 
   /** Ends those that wait: they end with their fourth pipes. */
   close(): void {
     this.#closed = true
-    for (const pipes of [...this.#starting.values(), ...this.#ready.map((shell) => shell.pipes)]) closePipes(pipes)
+    for (const { pipes } of [...this.#starting.values(), ...this.#ready]) closePipes(pipes)
     this.#starting.clear()
     this.#ready.length = 0
   }
@@ -122,6 +137,7 @@ export class ReadyShells {
   #learn(agent: AgentStart): void {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.add(keyOf(agent))
+    this.#env = sharedOf(agent)
   }
 
   #start(pipes: AgentPipes): void {
@@ -130,8 +146,9 @@ export class ReadyShells {
       return
     }
     const ends = pipes.map(({ read, write }, at) => (at === 1 || at === 2 ? write : read))
-    const id = this.#order({ command: '/bin/sh', args: ['-c', BECOME, 'turnpike-shell'], cwd: '/', env: {} }, ends)
-    this.#starting.set(id, pipes)
+    const env = this.#env
+    const id = this.#order({ command: '/bin/sh', args: ['-c', BECOME, 'turnpike-shell'], cwd: '/', env }, ends)
+    this.#starting.set(id, { pipes, env })
   }
 }
 
@@ -145,11 +162,17 @@ function keyOf({ command, cwd, env }: AgentStart): string {
   return [command, cwd, env['PATH']].join('\0')
 }
 
-/** The lines of an agent that `BECOME` reads. Undefined when a shell cannot become it. */
-function wordsOf({ command, args, cwd, env }: AgentStart): string | undefined {
+/** The shared variables of an agent that it has. */
+function sharedOf({ env }: AgentStart): Variables {
+  return Object.fromEntries(SHARED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+}
+
+/** The lines of an agent that a shell with the environment `given` reads. Undefined when it cannot become it. */
+function wordsOf({ command, args, cwd, env }: AgentStart, given: Variables): string | undefined {
   if (command.startsWith('-') || !Object.keys(env).every((name) => NAME.test(name))) return undefined
-  const exported = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  const words = [cwd, ...exported, '', ...[command, ...args].map((word) => `-${word}`), '']
+  const removed = Object.keys(given).filter((name) => env[name] === undefined)
+  const exported = Object.entries(env).flatMap(([name, value]) => (given[name] === value ? [] : [`${name}=${value}`]))
+  const words = [cwd, ...removed, '', ...exported, '', ...[command, ...args].map((word) => `-${word}`), '']
   const text = `${words.join('\n')}\n`
   const isLines = words.every((word) => !/[\n\0]/.test(word))
   return isLines && Buffer.byteLength(text) <= LONGEST ? text : undefined

@@ -44,9 +44,9 @@ function waiting(): number[] {
   return numbers(children).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('turnpike-shell'))
 }
 
-/** Resolves when everything has been reported that has happened. */
-async function reported(): Promise<void> {
-  await open(processBackend(config({ starter, command: 'true', hostEnv: {} })), call()).ended
+/** Resolves when everything has been reported that has happened, by another agent with these variables. */
+async function reported(env: Record<string, string> = {}): Promise<void> {
+  await open(processBackend(config({ starter, command: 'true', hostEnv: {}, env })), call()).ended
 }
 
 /** Runs it once by an order, and once when both shells wait. */
@@ -81,6 +81,24 @@ describe('an agent that a ready shell becomes', () => {
     expect(second.said).toStrictEqual(['started', 'data', 'end'])
     expect(numbers(first.text())[0]).not.toBe(shells[0])
     expect(numbers(second.text())[0]).toBe(shells[0])
+  })
+
+  test('has its own variables, whatever the last agent had', async () => {
+    const env = { HOME: '/a', USER: 'a', TMPDIR: '/a', SHELL: '/a' }
+    const last = backendOf({ env })
+    const areLike = (pid: number): boolean => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('SHELL=/a\0')
+    do {
+      await open(last, call()).ended
+      await eventually(() => waiting().length === 2)
+    } while (!waiting().every(areLike))
+    await reported(env)
+    const shells = waiting()
+    const other = open(backendOf({ env: { HOME: '/b', USER: '', TMPDIR: '/a', LOGNAME: 'b' } }), call())
+    await other.ended
+    const path = `PATH=${process.env['PATH']}`
+    const own = ['HOME=/b', 'LOGNAME=b', path, 'TMPDIR=/a', 'USER=', cwd]
+    expect(facts(other.text()).slice(0, own.length)).toStrictEqual(own)
+    expect(shells).toContain(numbers(other.text())[0])
   })
 
   test('has its input, its exit code and its stderr', async () => {
