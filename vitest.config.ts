@@ -96,8 +96,8 @@ export default defineConfig({
     projects: POSTGRES_BIN === undefined ? [everything, shared] : [everything, shared, onPostgres, forwarded],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
-    // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.
-    maxWorkers: availableParallelism(),
+    // One more than there are processors: much of the time tests wait for processes.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Node.js programs that tests start compile their files once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/turnpike-compiled') },
