@@ -26,10 +26,10 @@ type Variables = Readonly<Record<string, string>>
 const FAILURES: Readonly<Record<string, string>> = { SIGSTKFLT: 'ENOENT', SIGPWR: 'EACCES' }
 
 /**
- * Becomes the program that its fourth pipe names: the folder; the variables that it has and the program has not; those of the
- * program that it does not have so; the command and its arguments, each behind a `-`. An empty line ends each of these groups.
- * What is read is data: no shell ever interprets it. When it cannot become the program it ends by a signal, by number,
- * because not every shell knows the names. `$?` is 126 for a file that may not be executed.
+ * The script of a shell, which turns into the program that its fourth pipe describes. The lines there are the folder; the names
+ * of variables to remove; the variables to set; the command and its arguments, each with a `-` before it. An empty line ends
+ * each of the last three groups. The shell never interprets these lines. If it cannot turn into the program, it ends by a
+ * signal, which is given by number, because not every shell knows the names. `$?` is 126 for a file that is not executable.
  */
 const BECOME = `IFS= read -r word <&3 || exit 0
 trap '[ $? = 126 ] && kill -30 $$; kill -16 $$' EXIT

@@ -73,10 +73,9 @@ export async function keepCompiledCode(v8: string = process.versions.v8): Promis
 }
 
 /**
- * Bounds the memory of V8's compilers, which the C library cannot give back afterwards, because memory that is still in use
- * lies between. The optimizing one has one function at a time: up to four at once take 80 MB. What the one before it has
- * used is freed with each function, not later by a thread, for which up to 440 of them wait with 57 MB while a gateway warms
- * up.
+ * Bounds the memory of V8's compilers. The C library cannot give it back afterwards, because memory in use lies between.
+ * TurboFan optimizes one function at a time: four at once take 80 MB. Maglev frees its memory with each function. By itself it
+ * leaves that to another thread, and up to 440 functions with 57 MB wait for that thread while a gateway warms up.
  */
 export async function boundCompilers(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8')
