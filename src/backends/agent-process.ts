@@ -10,8 +10,7 @@ export interface AgentStart {
 
 /**
  * The events of an agent's process. None comes before `start` has returned. The first is `started`, or `failed`, which
- * is then the only one. `failed` also comes after `started`, instead of `exited`, when a program can no longer be started
- * that could be before.
+ * is then the only one.
  */
 export interface AgentEvents {
   started(): void

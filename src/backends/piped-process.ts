@@ -33,7 +33,7 @@ export class PipedProcess implements AgentProcess {
   #paused = false
   #closed = false
 
-  constructor(events: AgentEvents, launcher: Launcher, supply: Pick<PipeSupply, 'take'>) {
+  constructor(events: AgentEvents, launcher: Launcher, supply: PipeSupply) {
     this.#events = events
     this.#launcher = launcher
     supply.take((taken) => this.#launch(taken))

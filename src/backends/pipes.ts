@@ -9,8 +9,8 @@ export interface Pipe {
   write: number
 }
 
-/** The pipes of one agent: its stdin, stdout and stderr, and those that were asked for besides. */
-export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe, ...more: Pipe[]]
+/** The pipes of one agent: its stdin, stdout and stderr. */
+export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe]
 
 /**
  * The pipes of an agent; an error when the system has no room for them now; undefined when pipes cannot be made at all.
@@ -46,7 +46,7 @@ done
  */
 export class PipeSupply {
   readonly #pipes: Pipe[] = []
-  readonly #waiting: { count: number; then(taken: Taken): void }[] = []
+  readonly #waiting: ((taken: Taken) => void)[] = []
   #stock = 0
   #maker: ChildProcess | undefined
   #requested = false
@@ -66,17 +66,16 @@ export class PipeSupply {
     this.#serve()
   }
 
-  /** Gives the pipes of an agent to `then`, and `more`, at once when they are ready. The caller closes them. */
-  take(then: (taken: Taken) => void, more = 0): void {
-    this.#waiting.push({ count: EACH + more, then })
+  /** Gives the pipes of an agent to `then`, at once when they are ready. The caller closes them. */
+  take(then: (taken: Taken) => void): void {
+    this.#waiting.push(then)
     this.#serve()
   }
 
   #serve(): void {
-    for (let next = this.#waiting[0]; next && this.#pipes.length >= next.count; next = this.#waiting[0]) {
-      const [stdin, stdout, stderr, ...rest] = this.#pipes.splice(0, next.count)
-      this.#waiting.shift()
-      if (stdin && stdout && stderr) next.then([stdin, stdout, stderr, ...rest])
+    while (this.#waiting.length > 0 && this.#pipes.length >= EACH) {
+      const [stdin, stdout, stderr] = this.#pipes.splice(0, EACH)
+      if (stdin && stdout && stderr) this.#waiting.shift()!([stdin, stdout, stderr])
     }
     if (this.#impossible) this.#refuse(undefined)
     else if (this.#waiting.length > 0 || this.#pipes.length < this.#stock) this.#request()
@@ -87,7 +86,7 @@ export class PipeSupply {
   }
 
   #refuse(why: Error | undefined): void {
-    for (const { then } of this.#waiting.splice(0)) then(why)
+    for (const then of this.#waiting.splice(0)) then(why)
   }
 
   #request(): void {

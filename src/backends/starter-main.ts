@@ -14,8 +14,6 @@ const GRACE_MS = 800
 
 let gateway = 0
 let isOver = false
-/** The descriptors that the programs write to. */
-const OUTPUTS: readonly number[] = [1, 2]
 /** The process groups of the agents that run. */
 const groups = new Set<number>()
 
@@ -36,8 +34,7 @@ function openEnd(fd: number, flags: number): number {
 function start({ id, ends, command, args, cwd, env }: StarterOrder): void {
   const stdio: number[] = []
   try {
-    for (const [at, fd] of ends.entries())
-      stdio.push(openEnd(fd, OUTPUTS.includes(at) ? constants.O_WRONLY : constants.O_RDONLY))
+    for (const [at, fd] of ends.entries()) stdio.push(openEnd(fd, at === 0 ? constants.O_RDONLY : constants.O_WRONLY))
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio })
     const { pid } = child
     child.on('error', (error) => {

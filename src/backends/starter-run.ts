@@ -6,7 +6,6 @@ import { DirectLauncher } from './direct-process.ts'
 import { OrderWatch } from './order-watch.ts'
 import { type Launcher, PipedProcess } from './piped-process.ts'
 import { closePipes, gatewayPipes, type Taken } from './pipes.ts'
-import { failureOf, type ReadyShell, ReadyShells } from './ready-shells.ts'
 import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
 import { messageReader, type StarterOrder, type StarterReport, type StarterSetup } from './starter-wire.ts'
@@ -38,7 +37,6 @@ export class StarterRun {
   failure = 'it ended before it started any'
   readonly #watch: OrderWatch
   readonly #processes = new Map<number, PipedProcess>()
-  readonly #shells = new ReadyShells((program, ends) => this.#order(this.#newId(), program, ends), gatewayPipes())
   readonly #onEnd: () => void
   readonly #settle: (ready: boolean) => void
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
@@ -67,11 +65,9 @@ export class StarterRun {
   }
 
   start(agent: AgentStart, events: AgentEvents): AgentProcess {
-    const shell = this.#shells.take(agent)
-    const id = shell?.id ?? this.#newId()
-    const launched = shell
-      ? new PipedProcess(events, this.#becoming(shell), { take: (then) => then(shell.pipes) })
-      : new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
+    this.#count += 1
+    const id = this.#count
+    const launched = new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
     this.#processes.set(id, launched)
     // An agent's output may take long; this keeps the process alive for it.
     if (this.#processes.size === 1) this.#stdout.ref()
@@ -82,11 +78,8 @@ export class StarterRun {
     let direct: DirectLauncher | undefined
     return {
       launch: (process, ends) => {
-        if (ends) {
-          this.#shells.expect(id, agent)
-          this.#order(id, agent, ends)
-          this.#shells.prepare()
-        } else {
+        if (ends) this.#order({ id, ends, ...agent })
+        else {
           direct = new DirectLauncher(agent, gatewayReaper())
           direct.launch(process, ends)
         }
@@ -96,22 +89,6 @@ export class StarterRun {
         this.#forget(id)
       },
     }
-  }
-
-  /** Of a shell that is becoming the agent. */
-  #becoming({ id, pid }: ReadyShell): Launcher {
-    return {
-      launch: (process) => {
-        this.#shells.prepare()
-        setImmediate(() => process.started(pid))
-      },
-      over: () => this.#forget(id),
-    }
-  }
-
-  #newId(): number {
-    this.#count += 1
-    return this.#count
   }
 
   /** Sends the setup: the starter takes orders when it can open descriptors of this process. */
@@ -151,10 +128,9 @@ export class StarterRun {
     return child
   }
 
-  #order(id: number, program: AgentStart, ends: readonly number[]): number {
-    this.#send({ id, ends, ...program })
+  #order(order: StarterOrder): void {
+    this.#send(order)
     this.#watch.ordered()
-    return id
   }
 
   #send(message: StarterSetup | StarterOrder): void {
@@ -170,28 +146,19 @@ export class StarterRun {
     }
     const [kind, id] = report
     if (kind !== 'exited') this.#watch.answered()
-    if (kind === 'started' ? this.#shells.started(id, report[2]) : this.#shells.ended(id)) return
     const launched = this.#processes.get(id)
     switch (kind) {
       case 'started':
         this.hasServed = true
         launched?.started(report[2])
         break
-      case 'exited': {
-        const code = failureOf(report[3])
-        if (code === undefined) launched?.exited(report[2], report[3])
-        else this.#failed(id, code)
+      case 'exited':
+        launched?.exited(report[2], report[3])
         break
-      }
       case 'failed':
-        this.#failed(id, report[2])
+        this.#forget(id)
+        launched?.failed(new StarterError(report[2]))
     }
-  }
-
-  #failed(id: number, code: string): void {
-    const launched = this.#processes.get(id)
-    this.#forget(id)
-    launched?.failed(new StarterError(code))
   }
 
   #forget(id: number): void {
@@ -203,7 +170,6 @@ export class StarterRun {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#shells.close()
     this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     this.#watch.close()

@@ -1,4 +1,5 @@
 import type { AgentStart } from './agent-process.ts'
+import type { AgentEnds } from './piped-process.ts'
 
 /** The messages between a gateway and its starter: JSON, one per line. */
 
@@ -8,11 +9,10 @@ export interface StarterSetup {
   probe: number
 }
 
-/** The other lines for it: a program to start, on descriptors of the gateway that are open until it reports. */
+/** The other lines for it: an agent to start, on descriptors of the gateway that are open until it reports. */
 export interface StarterOrder extends AgentStart {
   id: number
-  /** Become its descriptors from 0 on: stdin, stdout, stderr, and for a shell the pipe of its script. */
-  ends: readonly number[]
+  ends: AgentEnds
 }
 
 /** A report of the starter: it takes orders, or the state of the agent of an order. */

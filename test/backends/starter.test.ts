@@ -97,9 +97,7 @@ describe('a starter that does not answer', () => {
     call.handle.stop('cancelled', 0)
     expect(await call.ended).toStrictEqual({ why: 'cancelled' })
     process.kill(pid, 'SIGCONT')
-    // The shells that wait for the next agent stay.
-    const others = `ps -o pid=,args= --ppid $PPID | awk '!/turnpike-shell/ { print $1 }'`
-    const next = open(backend, run('sh', '-c', others))
+    const next = open(backend, run('sh', '-c', 'ps -o pid= --ppid $PPID'))
     await next.ended
     await gone(...numbers(next.text()))
     expect(isGone(pid)).toBe(false)
