@@ -37,30 +37,39 @@ export interface Group {
   prepare?(bench: Bench): Promise<void>
 }
 
-/** The widths of loads that warm up. */
-const WARMING_WIDTHS: readonly number[] = [1, 8, 32]
+/** How long a load warms up a program of `limits/`, in milliseconds: these are small. */
+const LIMIT_WARMING_MS = 1500
 
 /** The servers of one run. */
 export class Bench {
   amounts: Amounts
-  /** In the round to warm up, what a load of middling width does at least. */
+  /** In the round to warm up, what a load on a gateway does at least. */
   warming: Warming | undefined
   readonly workshop = new Workshop()
   readonly #started = new Map<string, Promise<unknown>>()
   readonly #stops: (() => Promise<void>)[] = []
+  /** The process ids of programs of `limits/`. */
+  readonly #limits = new Set<number>()
+  /** What has been warmed up. */
+  readonly #warm = new Set<string>()
 
   constructor(amounts: Amounts) {
     this.amounts = amounts
   }
 
   /**
-   * The length of a load of so many at once. One width of each path warms up for all of them, but one at a time, whose
-   * reads bring fewer events, for itself.
+   * The length of a load of a kind on a server, so many at once. While gateways warm up, the first load of several at once
+   * is for all such widths; one at a time, whose reads bring fewer events, is for itself.
    */
-  lengthFor(width: number): LoadLength {
-    if (!this.warming || !WARMING_WIDTHS.includes(width)) return { ms: this.amounts.ms }
-    const ms = Math.max(this.warming.ms, this.amounts.ms)
-    return width === 1 ? { ms } : { ...this.warming, ms }
+  lengthFor({ pid }: Server, kind: string, width: number): LoadLength {
+    const { ms } = this.amounts
+    if (!this.warming) return { ms }
+    if (this.#limits.has(pid)) return { ms: Math.max(LIMIT_WARMING_MS, ms) }
+    const what = `${pid} ${kind} ${width === 1}`
+    if (this.#warm.has(what)) return { ms }
+    this.#warm.add(what)
+    const least = Math.max(this.warming.ms, ms)
+    return width === 1 ? { ms: least } : { ...this.warming, ms: least }
   }
 
   /** A program of `limits/` that says its port. */
@@ -68,6 +77,7 @@ export class Bench {
     return this.once(name, async () => {
       const running = program(path, args)
       this.#stops.push(() => running.stop())
+      this.#limits.add(running.child.pid!)
       return { port: Number(await running.line()), pid: running.child.pid! }
     })
   }

@@ -28,6 +28,7 @@ function share({ cpu, seconds }: Measured): number {
 
 const watched: Group = {
   name: 'console',
+  once: true,
   lines: [
     line({
       name: 'console',

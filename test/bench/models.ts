@@ -41,15 +41,17 @@ export async function modelGateway(bench: Bench): Promise<Server> {
 /** A load of turns of an API on a server, whole or streamed. */
 export function askModel(
   bench: Bench,
-  { port, pid }: Server,
+  server: Server,
   api: ModelApi,
   streams: boolean,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Measured> {
   const width = streams ? STREAMS : WHOLE
   const shape: Shape = { path: PATHS[api], kind: streams ? `${api}-stream` : api, headers }
-  const job = { ...shape, port, width, ...bench.lengthFor(width), text: streams ? 'long' : 'go', mark: MARK }
-  return load(pid, { ...job, sessions: sessionsOf(shape) })
+  const sessions = sessionsOf(shape)
+  const length = bench.lengthFor(server, sessions, width)
+  const job = { ...shape, port: server.port, width, ...length, text: streams ? 'long' : 'go', mark: MARK }
+  return load(server.pid, { ...job, sessions })
 }
 
 function models(api: ModelApi): Group {

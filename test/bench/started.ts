@@ -41,16 +41,17 @@ function spawned(kind: keyof typeof AGENTS, width: number): Group {
         budget: 0.85,
         bound: 'least',
         limitedBy:
-          'the turn itself beside the start of the script. It was 0.38 when the gateway started its agents itself, and 0.78 ' +
-          'when each turn waited for a start',
+          'the turn itself beside the start of the script, which nothing overlaps with one at a time. It was 0.38 when the ' +
+          'gateway started its agents itself',
       },
     ],
     async round(bench) {
       const args = [String(bench.amounts.ms), String(width), input, benchFile(script)]
       const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
-      const { port, pid } = await bench.gateway('main')
-      const job = { port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ...bench.lengthFor(width) } as const
-      const { turns, seconds } = await load(pid, { ...job, sessions: kind })
+      const gateway = await bench.gateway('main')
+      const length = bench.lengthFor(gateway, kind, width)
+      const job = { port: gateway.port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ...length } as const
+      const { turns, seconds } = await load(gateway.pid, { ...job, sessions: kind })
       return { [name]: { figure: turns / seconds, limit: direct.turns / direct.seconds } }
     },
   }

@@ -15,9 +15,17 @@ export const SHORT: Shape = { path: '/v1/zene/short', kind: 'zene' }
 export const BARE: Shape = { path: '/', kind: 'zene' }
 
 /** Runs a load of a shape on a server, `width` turns at once. */
-export function run(bench: Bench, { port, pid }: Server, shape: Shape, width: number): Promise<Measured> {
-  const job = { ...shape, port, width, ...bench.lengthFor(width), text: 'go', mark: MARK }
-  return load(pid, { ...job, sessions: sessionsOf(shape) })
+export function run(bench: Bench, server: Server, shape: Shape, width: number): Promise<Measured> {
+  const sessions = sessionsOf(shape)
+  const job = {
+    ...shape,
+    port: server.port,
+    width,
+    ...bench.lengthFor(server, sessions, width),
+    text: 'go',
+    mark: MARK,
+  }
+  return load(server.pid, { ...job, sessions })
 }
 
 /** The beginning of the names of the sessions that loads of a shape have. */

@@ -52,7 +52,9 @@ async function rested(bench: Bench, { port, pid }: Server, shape: Shape): Promis
   const { scale } = bench.amounts
   const turns = Math.max(5, Math.round(WARM_TURNS * scale)) + 1
   const job = { ...shape, port, width: 1, ms: 0, text: 'go', mark: MARK, sessions: 'idle' } as const
-  const { lasts } = await load(pid, { ...job, turns, restMs: IDLE_MS * scale })
+  // To rest warms nothing up.
+  const restMs = bench.warming ? 0 : IDLE_MS * scale
+  const { lasts } = await load(pid, { ...job, turns, restMs })
   return { figure: lasts.at(-1)!, limit: median(lasts.slice(turns >> 1, -1)) }
 }
 

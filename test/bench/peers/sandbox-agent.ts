@@ -39,10 +39,11 @@ export const SANDBOX_AGENT: Peer = {
     for (let at = 0; at < WIDTH; at += 1) await open(`http://127.0.0.1:${port}/v1/acp/${SESSIONS}-${at}`)
     return server
   },
-  load(bench, { port, pid }) {
+  load(bench, server) {
     const path = '/v1/acp/{session}'
-    const job = { port, path, follow: path, kind: 'acp', mark: 'stopReason', text: 'go' } as const
-    return load(pid, { ...job, width: WIDTH, ...bench.lengthFor(WIDTH), sessions: SESSIONS })
+    const job = { port: server.port, path, follow: path, kind: 'acp', mark: 'stopReason', text: 'go' } as const
+    const length = bench.lengthFor(server, SESSIONS, WIDTH)
+    return load(server.pid, { ...job, width: WIDTH, ...length, sessions: SESSIONS })
   },
   own: async (bench, per) => run(bench, await bench.gateway('main'), per === 'turn' ? SHORT : STREAM, WIDTH),
 }
