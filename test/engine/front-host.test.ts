@@ -61,7 +61,7 @@ function hosted(link: (ports: FrontPorts) => Partial<FrontLink> = () => ({})) {
     wire,
   )
   const ask = (id = 'x', command: Command = start({}, id)): Exchange => {
-    ports.command(command, ANSWER)
+    ports.command(command, { ...ANSWER })
     return exchanges.at(-1)!
   }
   return { host, ports, seen, ask, exchanges }
@@ -100,6 +100,21 @@ describe('an answer', () => {
     ports.fault(FOUND, 'continues', 'x', 409)
     statuses.push(host.status)
     expect(statuses).toEqual([200, 418, 200, 409])
+  })
+
+  test('has the status of a failure that its link sets while it encodes it', () => {
+    let statuses: number[] = []
+    let exchange: Exchange | undefined
+    const { host, ask } = hosted(() => ({
+      encode() {
+        statuses = [host.status]
+        exchange!.answer.failureStatus = 400
+        statuses.push(host.status)
+      },
+    }))
+    exchange = ask()
+    host.encode({ type: 'turn-end', turn: 't', outcome: 'failed', fault: FOUND }, exchange, VIEW)
+    expect(statuses).toEqual([418, 400])
   })
 
   test('that the link fails ends, and its turn goes on without it', () => {

@@ -28,10 +28,10 @@ export class FrontHost implements ExchangeHost {
   #direction: LossDirection = 'request'
   /** The exchange whose answer is being encoded. */
   answering: Exchange | undefined
-  /** The HTTP status of the answer that was encoded last. */
-  status = 200
-  /** The failure that it reports. */
+  /** The failure that the answer reports that was encoded last. */
   failure: Fault | undefined
+  /** The statuses of that answer, where they are not the usual ones. */
+  #statuses: Pick<Answer, 'status' | 'failureStatus'> | undefined
   /** Nothing more is read. */
   inputEnded = false
   /** Nothing more is read or written. */
@@ -63,6 +63,12 @@ export class FrontHost implements ExchangeHost {
   /** The connection of its client. */
   get transport(): 'stdio' | 'http' | 'socket' {
     return this.#opening.context.transport
+  }
+
+  /** The HTTP status of the answer that was encoded last. */
+  get status(): number {
+    const { status, failureStatus } = this.#statuses ?? {}
+    return this.failure ? (failureStatus ?? this.#opening.statusOf(this.failure)) : (status ?? 200)
   }
 
   /** The exchanges that wait for the rest of their answers. */
@@ -235,14 +241,13 @@ export class FrontHost implements ExchangeHost {
     http?: number,
   ): void {
     this.#statusIs(exchange, found)
-    if (http !== undefined) this.status = http
+    if (http !== undefined) this.#statuses = { failureStatus: http }
     this.#during('response', exchange, () => this.#link.encodeFault(found, id, input))
   }
 
   #statusIs(exchange: Exchange | undefined, failure: Fault | undefined): void {
     this.failure = failure
-    const { status, failureStatus } = exchange?.answer ?? {}
-    this.status = failure ? (failureStatus ?? this.#opening.statusOf(failure)) : (status ?? 200)
+    this.#statuses = exchange?.answer
   }
 
   /** Runs a step of the link. A link may issue its next command while it encodes: that is a step of its own. */
