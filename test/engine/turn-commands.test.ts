@@ -68,7 +68,7 @@ async function parked(...questions: string[]) {
     return other
   }
   const token = { continuation: turn.questions!.parked!.continuation }
-  return { ...parts, commands, turn, host, client, shared, sent, reply, token }
+  return { ...parts, commands, turn, run, host, client, shared, sent, reply, token }
 }
 
 describe('an answer with the token of a park', () => {
@@ -139,6 +139,36 @@ describe('an answer with the token of a park', () => {
     expect((await reply(token, pick('ok'), 'q')).types).toEqual(['ask-settled', 'turn-end'])
     expect((await reply(token, pick('ok'), 'q2')).types).toEqual(['ask-settled', 'turn-parked'])
   })
+
+  test.each(['timeout', 'answered'] as const)(
+    'that comes after its question was settled without it is lost, with what it brings (%s)',
+    async (how) => {
+      const { commands, client, run, turn, token, recorder } = await parked('q', 'q2')
+      const losses = async (more: Partial<Command & { type: 'ask-reply' }>) => {
+        const about = { type: 'ask-reply', exchange: 'y', target: token, ask: 'q', reply: pick('ok'), ...more } as const
+        const exchange = new Exchange(about, { ...ANSWER, asks: 'next-request' }, new PlainHost())
+        await commands.run(client, about, exchange)
+        return exchange.losses.map(({ item, why, count }) => [item, why, count])
+      }
+      const input = [{ type: 'text', text: 'and' }] as const
+      const also = [{ ask: 'q2', reply: pick('ok') }]
+      const settled = { type: 'ask-settled', turn: 't', ask: 'q', how, by: 'policy' } as const
+      run.asks.settled(settled)
+      turn.take(settled)
+      // The other question is open, so the rest of the request counts.
+      expect(await losses({ also, input })).toEqual([['ask-reply', 'policy', 1]])
+      turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+      await recorder.flush()
+      expect(await losses({ also, input })).toEqual([['ask-reply', 'policy', 1]])
+      expect(await losses({ input })).toEqual([
+        ['ask-reply', 'policy', 1],
+        ['turn-steer', 'no-place', 1],
+      ])
+      // The first question is meant where an answer does not say which.
+      expect(await losses({ ask: undefined as never })).toEqual([['ask-reply', 'policy', 1]])
+      expect(await losses({ ask: 'q2' })).toEqual([])
+    },
+  )
 
   test('of another turn is none', async () => {
     const { reply, turn } = await parked('q')

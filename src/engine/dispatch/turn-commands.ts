@@ -38,8 +38,8 @@ interface ParkedAt {
   turn: Id
   seq: number
   asks: readonly Id[]
-  /** The questions that were settled since: with which option, if one was chosen, and after which park. */
-  settled: ReadonlyMap<Id, { how: string; option?: string; park: number }>
+  /** The questions that were settled since: by whom, with which option, if one was chosen, and after which park. */
+  settled: ReadonlyMap<Id, { how: string; by?: string; option?: string; park: number }>
 }
 
 type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply'>
@@ -149,6 +149,7 @@ export class TurnCommands {
     const parked = await this.#parkedAt(continuation)
     if (!parked) return refused(exchange, UNKNOWN)
     if (!command.also && contradicts(command, parked)) return refused(exchange, GONE)
+    if (exchange) reportLate(exchange, command, parked)
     const turn = this.#waiting(client.options.access.tenant, command, parked)
     const change = turn && changeFor(turn, command)
     const lossy = turn && refusalOfChange(turn, change)
@@ -187,7 +188,7 @@ export class TurnCommands {
     await this.#recorder.flush()
     let found: ParkedAt | undefined
     let park = 0
-    const settled = new Map<Id, { how: string; option?: string; park: number }>()
+    const settled = new Map<Id, { how: string; by?: string; option?: string; park: number }>()
     for (const { seq, event } of numbered(await this.#store.readEvents(turn, 0), 0)) {
       if (event.type === 'turn-parked') {
         park = seq
@@ -289,6 +290,18 @@ function contradicts(command: CommandOf<'ask-reply'>, parked: ParkedAt): boolean
   if (!parked.asks.includes(meant)) return true
   const settled = parked.settled.get(meant)
   return settled?.how === 'answered' && reply.kind === 'approval' && reply.option !== settled.option
+}
+
+/** Reports the answers to questions that were settled without them: the turn has gone on, and they reach no agent. */
+function reportLate(exchange: Exchange, command: CommandOf<'ask-reply'>, { asks, settled }: ParkedAt): void {
+  const answers = [command, ...(command.also ?? [])]
+  const late = answers.filter((one) => {
+    const { how, by } = settled.get(meantBy(one, asks) ?? asks[0]!) ?? {}
+    return how !== undefined && (how !== 'answered' || by === 'policy')
+  })
+  if (late.length > 0) exchange.lost({ ...dropped('ask-reply', late.length), why: 'policy' }, 'request')
+  // What comes with them is then for nobody either.
+  if (late.length === answers.length && command.input) exchange.lost(dropped('turn-steer'), 'request')
 }
 
 /** The question that an answer under a token is for: the first one, if it does not say. */

@@ -67,6 +67,7 @@ interface Answer {
   message?: Message
   finish?: string
   error?: { code: string; message: string }
+  losses?: unknown[]
 }
 
 /** Sends a conversation; the answer. */
@@ -76,15 +77,17 @@ async function send(messages: readonly Message[], { model = 'model', key = 'mine
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({ model, messages, tools: TOOLS }),
   })
-  const { choices, error } = (await response.json()) as {
+  const { choices, error, turnpike } = (await response.json()) as {
     choices?: { message: Message; finish_reason: string }[]
     error?: { code: string; message: string }
+    turnpike?: { losses: unknown[] }
   }
   const [choice] = choices ?? []
   return {
     status: response.status,
     ...(choice && { message: choice.message, finish: choice.finish_reason }),
     ...(error && { error }),
+    ...(turnpike && { losses: turnpike.losses }),
   }
 }
 
@@ -181,17 +184,18 @@ describe('results', () => {
     expect([one?.message?.content, other?.message?.content, asked.length]).toEqual([BOTH, BOTH, requests + 1])
   })
 
-  test('that are too late get what became of the turn: the calls were denied', async () => {
+  test('that are too late are lost, and get what became of the turn: the calls were denied', async () => {
     const { before, ids } = await called('hasty')
     await until(() => !isRunning(ids[0]!))
     const requests = asked.length
-    const { message, finish } = await send([...before, result(ids[0]!, 'one'), result(ids[1]!, 'two')], {
+    const { message, finish, losses } = await send([...before, result(ids[0]!, 'one'), result(ids[1]!, 'two')], {
       model: 'hasty',
     })
-    expect([finish, message?.content, asked.length]).toEqual([
+    expect([finish, message?.content, asked.length, losses]).toEqual([
       'stop',
       'm1: The tool call ended with the status: denied., m2: The tool call ended with the status: denied.',
       requests,
+      [{ kind: 'dropped', item: 'ask-reply', why: 'policy', count: 2 }],
     ])
   })
 
