@@ -4,6 +4,8 @@ import {
   errorTable,
   NOT_REPEATED,
   type WrongMember,
+  wordsOfError,
+  wordTable,
 } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
@@ -50,7 +52,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
 export const errors: Codec['errors'] = errorTable((code) => TYPES[code], NOT_REPEATED)
 
 /** The error of a type that a provider answers with in a stream, where there is no status. */
-const OF_TYPES: Readonly<Record<string, ErrorCode>> = {
+const OF_TYPES = wordTable<ErrorCode>({
   authentication_error: 'provider-auth',
   billing_error: 'provider-auth',
   permission_error: 'provider-auth',
@@ -59,7 +61,7 @@ const OF_TYPES: Readonly<Record<string, ErrorCode>> = {
   timeout_error: 'provider-down',
   api_error: 'provider-down',
   overloaded_error: 'provider-down',
-}
+})
 
 /** Codes of another gateway, which it adds to the type: they keep their meaning. */
 const OF_GATEWAYS: ReadonlyMap<string, ErrorCode> = new Map(ERROR_CODES.map((code) => [wireCode(code), code]))
@@ -109,15 +111,15 @@ export function wrongRequest({ param, wrong }: WrongMember): Fault {
  */
 export function faultOfError(json: JsonText, status: number | undefined): Fault {
   const body = parseObject(json)
-  const { type, message, code } = isRecord(body?.['error']) ? body['error'] : {}
+  const { type, code } = isRecord(body?.['error']) ? body['error'] : {}
   const name = typeof type === 'string' ? type : ''
-  const words = typeof message === 'string' ? message : ''
+  const words = wordsOfError(json)
   const own = typeof code === 'string' ? OF_GATEWAYS.get(code) : undefined
   const byText = codeOfProviderText(`${name}: ${words}`)
   const byStatus = status === undefined ? undefined : codeOfProviderStatus(status)
   // The words say what a refused request was refused for.
   const refused = byStatus === undefined || byStatus === 'provider-error'
-  const known = own ?? (refused ? (OF_TYPES[name] ?? byText ?? byStatus) : byStatus)
+  const known = own ?? (refused ? (OF_TYPES.get(name) ?? byText ?? byStatus) : byStatus)
   const where = status === undefined ? 'in its stream' : `with HTTP status ${status}`
   const said = words === '' ? '.' : `: ${beginningOf(words, MAX_SAID)}`
   return fault(known ?? 'provider-error', `The model provider answered ${where}${name && ` (${name})`}${said}`)

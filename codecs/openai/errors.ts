@@ -4,6 +4,7 @@ import {
   errorTable,
   NOT_REPEATED,
   type WrongMember,
+  wordsOfError,
 } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
@@ -94,7 +95,7 @@ export function wrongRequest({ param, wrong }: WrongMember): Fault {
 export function faultOfError(json: JsonText, status: number | undefined): Fault {
   const body = parseObject(json)
   const held = isRecord(body?.['error']) ? body['error'] : body
-  const message = textOf(held?.['message']) ?? textOf(body?.['error']) ?? detailOf(body?.['detail'])
+  const message = wordsOfError(json)
   const code = wordOf(held?.['code']) ?? wordOf(held?.['type'])
   const own = code === undefined ? undefined : OF_GATEWAYS.get(code)
   const known =
@@ -106,16 +107,6 @@ export function faultOfError(json: JsonText, status: number | undefined): Fault 
   const where = status === undefined ? 'in its stream' : `with HTTP status ${status}`
   const ext = code === undefined ? undefined : toExt(object([['code', quote(code)]]))
   return fault(known ?? 'provider-error', `The model provider answered ${where}${name}${said}`, ext && { ext })
-}
-
-/** The reason that servers in Python give for refusing a request: a text, or a list of mistakes. */
-function detailOf(detail: unknown): string {
-  const all: readonly unknown[] = Array.isArray(detail) ? detail : [detail]
-  return all.map((one) => textOf(isRecord(one) ? one['msg'] : one) ?? '').join('; ')
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }
 
 function wordOf(value: unknown): string | undefined {

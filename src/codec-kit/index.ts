@@ -51,7 +51,7 @@ export { type CallResult, type ModelAnswer, type ModelApi, type ModelCall, Model
 export { ownOptions } from './own-options.ts'
 export { PlainDeltas } from './plain-deltas.ts'
 export { PromptQueue } from './prompt-queue.ts'
-export { codeOfProviderStatus, codeOfProviderText, losesCode } from './provider-errors.ts'
+export { codeOfProviderStatus, codeOfProviderText, losesCode, wordsOfError } from './provider-errors.ts'
 export type { ParkedAnswer } from './request-commands.ts'
 export {
   answerFormat,

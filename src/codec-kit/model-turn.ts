@@ -95,6 +95,11 @@ const MAX_CALLS = 100
 /** Ends of an incomplete answer: the arguments of its calls may be incomplete too, so the calls are not run. */
 const CUT: ReadonlySet<Stop> = new Set(['max-tokens', 'context-window', 'content-filter', 'refusal'])
 const CUT_OFF = fault('provider-down', 'The model provider cut its answer off; send the request again.')
+const elsewhere = (status: number): Fault =>
+  fault(
+    'protocol-violation',
+    `The model provider sends the request elsewhere (HTTP status ${status}); check its \`url\`.`,
+  )
 const NO_HEAD = { status: 200, headers: {} } as const
 
 /**
@@ -158,7 +163,9 @@ export class ModelTurn {
 
   /** Takes the head of an answer. */
   head(head: CallHead): void {
-    if (this.#answerTo(head.call)) this.#head = head
+    if (!this.#answerTo(head.call)) return
+    this.#head = head
+    if (head.status >= 300 && head.status < 400) this.#fail(elsewhere(head.status))
   }
 
   /** Takes a server-sent event, or the whole body of an answer that is none. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, Fault } from '../model/index.ts'
+import { type ErrorCode, type Fault, isRecord, type JsonText, parse } from '../model/index.ts'
 
 /**
  * The error code of a model provider's HTTP status. Other failing statuses mean that it refused the request:
@@ -59,6 +59,26 @@ const PROVIDER =
 
 /** The part of a text that is searched, in UTF-16 units: errors name their cause early. */
 const LOOKED_AT = 4000
+
+/**
+ * The words of an error as servers write it: an object with `error`, itself an object with a `message` or a text; with
+ * `message`; with `detail`, a text or a list of mistakes, as servers in Python have it; or only a text. Empty for none.
+ */
+export function wordsOfError(json: JsonText): string {
+  const given = parse(json)
+  const body = isRecord(given) ? given : undefined
+  const held = isRecord(body?.['error']) ? body['error'] : body
+  return textOf(held?.['message']) ?? textOf(body?.['error'] ?? given) ?? detailOf(body?.['detail'])
+}
+
+function detailOf(detail: unknown): string {
+  const all: readonly unknown[] = Array.isArray(detail) ? detail : [detail]
+  return all.map((one) => textOf(isRecord(one) ? one['msg'] : one) ?? '').join('; ')
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
 
 /** The error that a model provider's failing HTTP status stands for. */
 export function codeOfProviderStatus(status: number): ErrorCode {

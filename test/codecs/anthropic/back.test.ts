@@ -745,6 +745,10 @@ describe('an answer', () => {
     [400, '{"error":{"type":"invalid_request_error","message":"max_tokens"}}', 'provider-error', 'max_tokens'],
     [400, '{"error":{"type":7,"message":7}}', 'provider-error', 'HTTP status 400.'],
     [404, 'Not Found', 'provider-error', 'HTTP status 404.'],
+    [404, '{"detail":"Not Found"}', 'provider-error', 'HTTP status 404: Not Found'],
+    [400, '{"error":"No model is loaded"}', 'provider-error', 'HTTP status 400: No model is loaded'],
+    [400, '{"error":{"type":"constructor","message":"x"}}', 'provider-error', '(constructor): x'],
+    [307, '', 'protocol-violation', 'elsewhere (HTTP status 307)'],
     [502, '{"error":{"type":"api_error","message":"x","code":"agent_crashed"}}', 'agent-crashed', '(api_error): x'],
   ])('with the status %i fails the turn', (status, body, code, message) => {
     const drive = serve()
