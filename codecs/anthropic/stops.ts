@@ -1,3 +1,4 @@
+import { wordTable } from '../../src/codec-kit/index.ts'
 import type { Stop } from '../../src/model/index.ts'
 
 /**
@@ -21,15 +22,20 @@ export const STOP_REASONS: Readonly<Record<Stop, string>> = {
 /** Stops that share a `stop_reason` with a usual one. */
 export const NARROW: ReadonlySet<Stop> = new Set(['tool-use', 'max-turns', 'max-budget', 'content-filter'])
 
-const STOPS: Readonly<Record<string, Stop | 'pause'>> = {
+const STOPS = wordTable<Stop | 'pause'>({
+  end_turn: 'end',
+  tool_use: 'end',
   max_tokens: 'max-tokens',
   stop_sequence: 'stop-sequence',
   refusal: 'refusal',
   model_context_window_exceeded: 'context-window',
   pause_turn: 'pause',
-}
+})
 
-/** The stop of a `stop_reason`; `pause` says that another request gets the rest of the answer. */
-export function stopOf(reason: string): Stop | 'pause' {
-  return STOPS[reason] ?? 'end'
+/**
+ * The stop of a `stop_reason`; `pause` says that another request gets the rest of the answer. Undefined for a word that
+ * is not known.
+ */
+export function stopOf(reason: string): Stop | 'pause' | undefined {
+  return STOPS.get(reason)
 }

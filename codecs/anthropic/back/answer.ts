@@ -7,6 +7,7 @@ import {
   placedCitation,
   reportFurther,
   TurnEmitter,
+  weakened,
 } from '../../../src/codec-kit/index.ts'
 import type { BackPorts, WireText } from '../../../src/contract/index.ts'
 import {
@@ -188,7 +189,11 @@ export class MessagesAnswer implements ModelAnswer {
   }
 
   #stop(reason: string | null | undefined, usage: unknown): void {
-    if (reason != null) this.ending = stopOf(reason)
+    if (reason != null) {
+      const stop = stopOf(reason)
+      if (stop === undefined) this.#emitter.report(weakened('end.stop', reason))
+      this.ending = stop ?? 'end'
+    }
     this.#count(usage)
   }
 

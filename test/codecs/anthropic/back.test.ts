@@ -774,6 +774,13 @@ describe('an answer', () => {
     expect(endOf(drive)).toMatchObject({ outcome: 'completed' })
   })
 
+  test.each(['constructor', 'stopped'])('with the unknown stop reason %s is whole, with a loss', (reason) => {
+    const drive = serve()
+    tell(drive, BEGIN, ...textBlock(0, 'Hi'), ...finish(reason))
+    expect(endOf(drive)).toMatchObject({ outcome: 'completed', stop: 'end' })
+    expect(drive.losses).toEqual([{ kind: 'weakened', item: 'end.stop', field: reason, why: 'no-place', count: 1 }])
+  })
+
   test('whose usage is all zeros, or no object, has none', () => {
     const drive = serve()
     tell(drive, { type: 'message_start', message: { usage: { input_tokens: 0, output_tokens: 0 } } })

@@ -66,6 +66,15 @@ async function ask(answer: RawAnswer, streams: boolean): Promise<Answered> {
   return chat.read(await response.text())
 }
 
+const choice = (...choices: object[]): object => ({ choices })
+const lost = (item: string, field?: string) => ({
+  kind: 'dropped',
+  item,
+  ...(field !== undefined && { field }),
+  why: 'no-place',
+  count: 1,
+})
+
 /** The loss report of an answer one of whose members its client is not shown. */
 const dropped = (field: string): NonNullable<Answered['losses']> => [
   { kind: 'dropped', item: 'ext', ...{ field, count: 1, why: 'no-place' } },
@@ -170,7 +179,41 @@ describe.each(FORMS)('%s', (_form, streams) => {
         chunk({ content: '.' }, 'stop', { usage: USAGE }),
         DONE,
       ),
-      { reasoning: 'Hm.', usage: COUNTED },
+      { reasoning: 'Hm.', usage: COUNTED, losses: [lost('part.data', 'reference')] },
+    ],
+    [
+      'a server with pictures in its content',
+      stream(...HELLO, chunk({ content: [{ type: 'image_url', image_url: { url: 'data:,x' } }, {}] }), STOP, DONE),
+      { losses: [lost('part.data', 'image_url'), lost('part.data')] },
+    ],
+    [
+      'a server with several answers',
+      stream(
+        ...HELLO.flatMap((one) => [one, choice({ index: 1, delta: { content: 'Bye' } })]),
+        choice({ index: 1, delta: {}, finish_reason: 'length' }, { index: 0, delta: {}, finish_reason: 'stop' }),
+        DONE,
+      ),
+      { losses: [lost('message-end', 'choices')] },
+    ],
+    [
+      'a server with several answers in one piece, the first one last',
+      json(
+        choice(
+          { index: 1, message: { content: 'Bye.' }, finish_reason: 'length' },
+          { index: 0, message: { content: 'Hello.' }, finish_reason: 'stop' },
+        ),
+      ),
+      { losses: [lost('message-end', 'choices')] },
+    ],
+    [
+      'a server without an index',
+      stream(...HELLO, choice({ index: null, delta: {}, finish_reason: 'STOP' }), DONE),
+      {},
+    ],
+    [
+      'a server with a finish reason of its own',
+      stream(...HELLO, chunk({}, 'constructor'), DONE),
+      { losses: [{ ...lost('end.stop', 'constructor'), kind: 'weakened' }] },
     ],
     [
       'Perplexity, with the message so far in every chunk',
@@ -353,6 +396,17 @@ describe.each(FORMS)('%s', (_form, streams) => {
     expect(new Set(answered.calls.map(({ id }) => id)).size).toBe(calls.length)
   })
 
+  test.each([
+    ['model_length', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['MAX_TOKENS', 'length'],
+    ['sensitive', 'refusal'],
+    ['safety', 'refusal'],
+    ['refusal', 'refusal'],
+  ])('the finish reason "%s" is no complete answer', async (reason, stop) => {
+    expect(await ask(stream(...HELLO, chunk({}, reason), DONE), streams)).toMatchObject({ text: 'Hello.', stop })
+  })
+
   test('a call that a limit of tokens has cut is for nobody to run', async () => {
     const before = server.requests.length
     const answered = await ask(
@@ -435,6 +489,23 @@ describe.each(FORMS)('%s', (_form, streams) => {
       'provider_error',
       'ended its answer with an error',
     ],
+    ...['insufficient_system_resource', 'network_error', 'abort', 'aborted'].map(
+      (reason): [string, RawAnswer, string, string] => [
+        `the finish reason "${reason}"`,
+        stream(...HELLO, chunk({}, reason), DONE),
+        'provider_down',
+        `broke its answer off (${reason})`,
+      ],
+    ),
+    [
+      'an error as a text in the stream',
+      stream(...HELLO, { error: 'Out of memory' }),
+      'provider_error',
+      'Out of memory',
+    ],
+    ['an error as a text', json({ error: 'No model is loaded' }), 'provider_error', 'No model is loaded'],
+    ['only a text', json('Too many requests', 503), 'provider_down', 'Too many requests'],
+    ['an address elsewhere', { ...json({}, 302) }, 'protocol_violation', 'elsewhere (HTTP status 302)'],
     ['a stream that ends without a finish reason', stream(...HELLO), 'provider_down', 'cut its answer off'],
     ['[DONE] without a finish reason', stream(...HELLO, DONE), 'provider_down', 'cut its answer off'],
     [

@@ -17,14 +17,13 @@ import { MESSAGES } from '../../further.ts'
 import { entriesExt } from '../../wire.ts'
 import { joinedMembers } from '../pieces.ts'
 import { cited } from '../read-messages.ts'
-import { stopOf } from '../stops.ts'
+import { brokenOff, stopOf } from '../stops.ts'
 import type { MessageWriter } from '../write-messages.ts'
 import type { CallPiece } from './call-piece.ts'
 import type { Said } from './chunks.ts'
 import { CHUNKS, type ChunkDelta } from './deltas.ts'
 
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
-const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')
 
 /** A call while its pieces come, with the index and id that the server gave it. */
 interface OpenCall {
@@ -66,7 +65,8 @@ export class ChatAnswer implements ModelAnswer {
   /** An answer without a finish reason was cut. */
   get ending(): Stop | Fault | undefined {
     if (this.#finish === undefined) return undefined
-    return this.#finish === 'error' ? ERROR : stopOf(this.#finish)
+    const stop = stopOf(this.#finish) ?? 'end'
+    return stop === 'error' ? brokenOff(this.#finish) : stop
   }
 
   take(data: string): Fault | undefined {

@@ -7,10 +7,12 @@ import {
   looseObject,
   reportFurther,
   unparsed,
+  weakened,
 } from '../../../../src/codec-kit/index.ts'
 import { type Citation, elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
 import { readAnnotations } from '../../annotations.ts'
 import type { Report } from '../../part-loss.ts'
+import { stopOf } from '../stops.ts'
 import { readUsage } from '../usage.ts'
 import { type CallPiece, CallSchema, readPiece } from './call-piece.ts'
 
@@ -44,6 +46,7 @@ const Delta = looseObject({
   tool_calls: maybe(v.array(CallSchema)),
 })
 const Choice = looseObject({
+  index: v.optional(v.unknown()),
   delta: maybe(Delta),
   message: maybe(Delta),
   finish_reason: maybe(v.string()),
@@ -99,31 +102,53 @@ export function readChunk(data: string, report: Report): Said | undefined {
   if (!checked.success) return undefined
   const chunk = checked.output
   const { choices, usage: outer, x_groq: groq } = chunk
-  const [choice] = choices ?? []
+  const at = (choices ?? []).findIndex(isAnswer)
+  const choice = choices?.[at]
   const usage = readUsage(outer ?? choice?.usage ?? groq?.usage, report)
   const delta = choice?.delta ?? choice?.message ?? {}
   if (choice?.['logprobs'] != null) report(dropped('ext', 'logprobs'))
   if (delta['audio'] != null) report(dropped('part.audio'))
   // The older form of a call, which no request of the gateway asks for.
   if (delta['function_call'] != null) report(dropped('tool-call', 'function_call'))
+  // Of other answers to the same request, one report at the end of each is enough.
+  for (const other of choices ?? []) {
+    if (other !== choice && other.finish_reason) report(dropped('message-end', 'choices'))
+  }
   // All chunks repeat these members: one report at the end of the answer is enough.
   if (choice?.finish_reason) {
+    if (stopOf(choice.finish_reason) === undefined) report(weakened('end.stop', choice.finish_reason))
     reportFurther(choice, CHOICE, report)
     reportFurther(chunk, AROUND, report)
   }
-  const annotations = delta['annotations'] == null ? [] : readAnnotations(member(rawDelta(data), 'annotations'))
+  const annotations = delta['annotations'] == null ? [] : readAnnotations(member(rawDelta(data, at), 'annotations'))
   if (!annotations) report(unparsed('citation'))
+  reportParts(delta.content, report)
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
-  const said: Said = { calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawCall(data, at))) }
+  const said: Said = {
+    calls: (delta.tool_calls ?? []).map((call, nth) => readPiece(call, () => rawCall(data, at, nth))),
+  }
   if (text) said.text = text
   if (reasoning) said.reasoning = reasoning
   if (delta.refusal) said.refusal = delta.refusal
   if (annotations?.length) said.citations = annotations
   if (choice?.finish_reason) said.finish = choice.finish_reason
   if (usage) said.usage = usage
-  if (hasFurther(delta, DELTA)) said.further = furtherMembers(rawDelta(data), delta, DELTA)!
+  if (hasFurther(delta, DELTA)) said.further = furtherMembers(rawDelta(data, at), delta, DELTA)!
   return said
+}
+
+/** True for the choice that is the answer; a request asks for no other. */
+function isAnswer({ index = 0 }: { index?: unknown }): boolean {
+  return typeof index !== 'number' || index === 0
+}
+
+/** Reports parts of a content that are neither text nor reasoning. */
+function reportParts(content: Pieces, report: Report): void {
+  if (!Array.isArray(content)) return
+  for (const { type, text, thinking } of content) {
+    if (text == null && thinking == null) report(dropped('part.data', typeof type === 'string' ? type : undefined))
+  }
 }
 
 type Pieces = v.InferOutput<typeof Delta>['content']
@@ -137,14 +162,14 @@ function thinkingOf(content: Pieces): string {
   return content.map(({ thinking }) => textOf(thinking)).join('')
 }
 
-/** The call at a place, as it came. */
-function rawCall(data: string, at: number): JsonText {
-  return elements(member(rawDelta(data), 'tool_calls')!)[at]!
+/** The call at a place in a choice, as it came. */
+function rawCall(data: string, choice: number, at: number): JsonText {
+  return elements(member(rawDelta(data, choice), 'tool_calls')!)[at]!
 }
 
-/** Returns what the chunk brings, as it came. */
-function rawDelta(data: string): JsonText {
-  const choice = elements(member(data, 'choices')!)[0]!
+/** Returns what a choice of the chunk brings, as it came. */
+function rawDelta(data: string, at: number): JsonText {
+  const choice = elements(member(data, 'choices')!)[at]!
   const delta = member(choice, 'delta') ?? 'null'
   return delta === 'null' ? member(choice, 'message')! : delta
 }
