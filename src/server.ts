@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type Server } from 'node:net'
+import { connect, Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
@@ -22,7 +22,7 @@ import type { Engine } from './engine/index.ts'
 
 export type { ConsoleParts } from '../routes/index.ts'
 
-/** A listening server. `close` stops listening and closes open connections. */
+/** A listening server. `close` stops listening and closes open connections, each when it has sent what was written to it. */
 export interface HttpServer {
   url: string
   /** Replaces keys and names; the address does not change. Throws when the server would be open to everybody. */
@@ -35,6 +35,9 @@ const CHECK_MS = 5000
 
 /** The interval at which the processes that share a store hear of each other's requests, in milliseconds. */
 const SHARE_MS = 1000
+
+/** The longest wait of a server that closes for clients that do not read their answers, in milliseconds. */
+const SENDING_MS = 2000
 
 /** The served parts. */
 export interface ServerParts {
@@ -70,7 +73,8 @@ const REMEDIES: Readonly<Record<string, (port: number, command: string) => strin
 /** Serves the gateway over HTTP. Rejects, with the remedy, when the address cannot be bound. */
 export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
   const gate = new Gate({ ...accessOf(config), bound: config.host })
-  const server = httpServer(gate, parts, config.limits)
+  const serving = httpServer(gate, parts, config.limits)
+  const { server } = serving
   await listen(server, { host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
     const why = REMEDIES[error.code ?? '']?.(config.port, parts.command) ?? error.message
     throw new Error(`cannot listen on ${config.host} port ${config.port}: ${why}`)
@@ -86,7 +90,7 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
     reload: (next) => gate.reload(accessOf(next)),
     close: () => {
       clearInterval(sharing)
-      return closeServer(server)
+      return closeServer(serving)
     },
   }
 }
@@ -98,10 +102,10 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
 export async function startSocket(path: string, parts: ServerParts, limits: ServerLimits): Promise<HttpServer> {
   await clearPlace(path)
   const gate = new Gate({ bound: 'localhost', hosts: [], origins: [], keys: [] })
-  const server = httpServer(gate, parts, limits)
-  await listen(server, { path })
+  const serving = httpServer(gate, parts, limits)
+  await listen(serving.server, { path })
   chmodSync(path, 0o600)
-  return { url: `unix:${path}`, reload() {}, close: () => closeServer(server) }
+  return { url: `unix:${path}`, reload() {}, close: () => closeServer(serving) }
 }
 
 /**
@@ -133,7 +137,13 @@ async function clearPlace(path: string): Promise<void> {
   removeSocket(path)
 }
 
-function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): ReturnType<typeof createServer> {
+/** A server with its open connections. */
+interface Serving {
+  server: ReturnType<typeof createServer>
+  sockets: ReadonlySet<Socket>
+}
+
+function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Serving {
   const { engine } = served
   const parts: HttpParts = {
     ...served,
@@ -170,10 +180,15 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     watchEnd(incoming, outgoing, parts.patience())
     outgoing.writeHead(417).end()
   })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
   server.maxConnections = limits.connections
   // A client that closes its sending side after a whole request still gets the answer; `watchHalfClose` detects disconnects.
   Object.assign(server, { httpAllowHalfOpen: true })
-  return server
+  return { server, sockets }
 }
 
 /** A front answers by itself: reading that from the headers of its `Response` would be a thirtieth of a short turn. */
@@ -214,10 +229,17 @@ function removeSocket(path: string): void {
   }
 }
 
-function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
+function closeServer({ server, sockets }: Serving): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
+    const impatient = setTimeout(() => server.closeAllConnections(), SENDING_MS)
+    // That of HTTP destroys connections with an answer that is written, but not sent yet.
+    Server.prototype.close.call(server, () => {
+      clearTimeout(impatient)
+      // Nothing is left to close but its checks for late headers.
+      server.close()
+      resolve()
+    })
+    for (const socket of sockets) socket.destroySoon()
   })
 }
 

@@ -174,6 +174,7 @@ export class Engine {
     this.#memory.watches.close()
     await this.#memory.sessions.close(grace)
     await this.#recorder.flush()
+    await this.#ofClients.outbox.untilEmpty()
     this.replication?.close()
     await this.#lease.drop()
     await this.#store.close()

@@ -97,3 +97,53 @@ store: { kind: sqlite, path: ./turnpike.db }
     })
   })
 })
+
+describe('a gateway that is told to stop', () => {
+  /** One-shot clients and one that streams: each of them gets the end of its turn. */
+  const CLIENTS = [
+    'application/json',
+    'text/event-stream',
+    'application/json',
+    'application/x-ndjson',
+    'application/json',
+  ]
+
+  test.each([
+    ['SIGINT', 1],
+    ['SIGTERM', 2],
+  ] as const)('by %s (%d times) tells every client the end of its turn', async (signal, times) => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnpike-stop-'))
+    const config = join(folder, 'turnpike.yaml')
+    writeFileSync(
+      config,
+      `server: { port: 0, socket: false }
+limits: { grace: 300ms }
+agents: { silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: ["1002"] } }
+log: { pretty: false }
+store: { path: ./t.db }
+`,
+    )
+    const serving = spawn(process.execPath, [TURNPIKE, 'serve', '--config', config])
+    let log = ''
+    serving.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text
+    })
+    const first = await new Promise<string>((resolve) => serving.stdout.once('data', (data) => resolve(String(data))))
+    const url = /http:\/\/[\d.:]+/.exec(first)![0]
+    const answers = CLIENTS.map(async (accept) => {
+      const headers = { 'content-type': 'application/json', accept }
+      const response = await fetch(`${url}/v1/turns/silent`, { method: 'POST', headers, body: '{"input":"hi"}' })
+      return (await response.text()).includes('"outcome":"cancelled"')
+    })
+    await until(() => pidsOf('silent.sh\u00001002').length === CLIENTS.length)
+    const ended = new Promise((resolve) => serving.once('exit', resolve))
+    serving.kill(signal)
+    if (times > 1) {
+      await until(() => log.includes('"stopping"'))
+      serving.kill(signal)
+    }
+    expect(await Promise.all(answers)).toEqual(CLIENTS.map(() => true))
+    expect(await ended).toBe(0)
+    rmSync(folder, { recursive: true, force: true })
+  })
+})

@@ -94,4 +94,24 @@ describe('the outbox', () => {
     await tick()
     expect(done).toEqual([1, 2])
   })
+
+  it('is empty when everything has left: also what waits for a commit, and what a send adds', async () => {
+    const commits: (() => void)[] = []
+    const done: string[] = []
+    const outbox = new Outbox(
+      () => new Promise((resolve) => commits.push(resolve)),
+      () => {},
+      () => {},
+    )
+    outbox.add(output(() => outbox.add(output(() => done.push('second')))))
+    const empty = outbox.untilEmpty().then(() => done.push('empty'))
+    await tick()
+    for (const resolve of commits.splice(0)) resolve()
+    await tick()
+    await tick()
+    expect(done).toEqual([])
+    for (const resolve of commits.splice(0)) resolve()
+    await empty
+    expect(done).toEqual(['second', 'empty'])
+  })
 })

@@ -17,6 +17,8 @@ export class Outbox {
   readonly #uncommitted: (error: unknown) => void
   readonly #unsent: (error: unknown) => void
   #waiting: Outgoing[] = []
+  /** The commits that have begun. */
+  #committing = 0
 
   /**
    * `commit` and the outputs that wait may throw: `uncommitted` and `unsent` get the error, and the rest is sent all
@@ -31,6 +33,11 @@ export class Outbox {
   /** Flushes an output after the next commit. */
   add(output: Outgoing): void {
     if (this.#waiting.push(output) === 1) setImmediate(() => this.#flush())
+  }
+
+  /** Resolves when nothing waits any more: what was added until then has left. */
+  async untilEmpty(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#committing > 0) await new Promise(setImmediate)
   }
 
   #flush(): void {
@@ -53,7 +60,9 @@ export class Outbox {
   /** Flushes after a commit what was there when it began: an end that comes meanwhile may not be recorded with it. */
   #after(committed: Promise<void>, outputs: readonly Outgoing[]): void {
     const marks = outputs.map((output) => output.mark())
+    this.#committing += 1
     void committed.catch(this.#uncommitted).then(() => {
+      this.#committing -= 1
       for (const [at, output] of outputs.entries()) this.#safely(output, marks[at]!)
     })
   }
