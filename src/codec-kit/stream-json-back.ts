@@ -42,7 +42,7 @@ interface Decoder {
   fail(reason: Fault, stop?: Stop): void
 }
 
-/** A turn of a client; `sent`: the agent has got its prompt. */
+/** A turn of a client; `sent`: the agent has got its prompt, so that its lines are about this turn. */
 interface Work<Turn> {
   readonly decoder: Turn
   readonly sent: boolean

@@ -43,7 +43,7 @@ export class ClaudeCodeBack extends StreamJsonBack<TurnDecoder, Work, ClaudeProc
     const { bound, origin } = start.session ?? {}
     if (!this.begin(work, bound, origin === undefined || !process.isPinned)) return
     if (process.recorded) {
-      work.sent = true
+      work.replayed()
       return
     }
     if (origin !== undefined && !process.dead) process.restart(origin, 'copy')
@@ -65,6 +65,9 @@ export class ClaudeCodeBack extends StreamJsonBack<TurnDecoder, Work, ClaudeProc
         return
       case 'keep_alive':
         return
+      case 'command_lifecycle':
+        this.#lifecycle(value)
+        return
       case 'result':
         this.#result(line, turn)
         return
@@ -72,6 +75,13 @@ export class ClaudeCodeBack extends StreamJsonBack<TurnDecoder, Work, ClaudeProc
         if (value['type'] === 'system' && value['subtype'] === 'init') this.#init(line, turn)
         else this.#content(line, turn)
     }
+  }
+
+  #lifecycle({ command_uuid: uuid, state }: Record<string, unknown>): void {
+    this.process.tells = true
+    this.current?.lifecycle(uuid, state)
+    // A turn that the agent began itself has taken the prompt up: the rest of it is the answer.
+    if (this.running && this.unasked.decoder) this.unasked.end()
   }
 
   #init({ value }: JsonLine, turn: TurnDecoder | undefined): void {
@@ -107,7 +117,7 @@ export class ClaudeCodeBack extends StreamJsonBack<TurnDecoder, Work, ClaudeProc
       turn.fail(fault('protocol-violation', 'The agent ended the turn in a way that cannot be read.'))
     } else if (turn && success) {
       turn.started()
-      turn.result(output)
+      this.current?.result(output)
     } else {
       if (success) this.unasked.decoder?.result(output)
       this.unasked.end()

@@ -8,9 +8,10 @@ import {
 } from '../../../src/codec-kit/index.ts'
 import { type Blob, type JsonText, object, type Part, quote, type TurnStart } from '../../../src/model/index.ts'
 
-/** The `user` line of a turn; `report` gets what it cannot hold. `system` is a system prompt that is folded in. */
+/** The `user` line of a turn under an id; `report` gets what it cannot hold. `system` is a system prompt that is folded in. */
 export function promptLine(
   { input, task, invocation }: TurnStart,
+  uuid: string,
   system: string | undefined,
   extra: JsonText | undefined,
   report: Report,
@@ -19,15 +20,21 @@ export function promptLine(
   const command = task === 'compact' ? '/compact' : typed
   const parts: readonly Part[] = command === undefined ? input : [{ type: 'text', text: command }]
   if (system !== undefined) report(weakened('option.systemPrompt'))
-  return userLine(system === undefined ? parts : instructed(system, parts), extra, report)
+  return userLine(system === undefined ? parts : instructed(system, parts), uuid, extra, report)
 }
 
-/** A `user` line with these parts. */
-export function userLine(parts: readonly Part[], extra: JsonText | undefined, report: Report): string {
+/** A `user` line with these parts under an id. */
+export function userLine(parts: readonly Part[], uuid: string, extra: JsonText | undefined, report: Report): string {
   const blocks = parts.flatMap((part) => blockJson(part, report) ?? [])
   const content = blocks.length === 0 ? textBlock('') : blocks.join(',')
   return messageLine(
-    { type: '"user"', session_id: '""', message: `{"role":"user","content":[${content}]}`, parent_tool_use_id: 'null' },
+    {
+      type: '"user"',
+      uuid: quote(uuid),
+      session_id: '""',
+      message: `{"role":"user","content":[${content}]}`,
+      parent_tool_use_id: 'null',
+    },
     extra,
   )
 }

@@ -1,6 +1,14 @@
 import { CANCELLED, type Ending, failedWith, wordTable } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Fault, fault, type Loss, type Stop, type TurnStart } from '../../../src/model/index.ts'
+import {
+  addUsage,
+  type Fault,
+  fault,
+  type Loss,
+  type Stop,
+  type TurnStart,
+  type Usage,
+} from '../../../src/model/index.ts'
 import { codeOfResult } from '../errors.ts'
 import type { Result } from '../schema.ts'
 import { Lane } from './lane.ts'
@@ -26,6 +34,10 @@ export class TurnDecoder {
   readonly #ports: BackPorts
   readonly #usage: ProcessUsage
   readonly #lanes = new Map<string, Lane>()
+  /** The tokens of the answers so far. */
+  #counted: Usage | undefined
+  /** The result of an answer after which the agent answers further input. */
+  #paused: Result | undefined
 
   constructor(ports: BackPorts, start: Pick<TurnStart, 'turn' | 'task'>, usage: ProcessUsage) {
     this.#ports = ports
@@ -57,13 +69,32 @@ export class TurnDecoder {
 
   /** `result`. A failed model call gives the subtype `success` with `is_error`. */
   result(result: Result): void {
-    const { subtype, is_error: failed = false, terminal_reason: reason, stop_reason: stop } = result
-    if (this.cancelAsked || reason?.startsWith('aborted')) this.#end(CANCELLED, result)
-    else if (failed || subtype !== 'success') this.#end(failureOf(result), result)
+    this.#count(result)
+    if (this.cancelAsked || isAborted(result)) this.#end(CANCELLED)
+    else if (!succeeded(result)) this.#end(failureOf(result))
     else {
       this.#lastMessage(result.result)
-      this.#end({ outcome: 'completed', stop: STOPS.get(stop) ?? 'end' }, result)
+      this.#end(completionOf(result))
     }
+  }
+
+  /** `result` of an answer, after which the agent answers further input. */
+  pause(result: Result): void {
+    this.#count(result)
+    if (!this.main.spoke) this.main.text(result.result ?? '')
+    this.main.out.closeMessage()
+    this.main.spoke = false
+    this.#paused = result
+  }
+
+  /** The agent takes further input up. */
+  resume(): void {
+    this.#paused = undefined
+  }
+
+  /** No further input follows: the answer after which the agent was to go on was the last one. */
+  noMore(): void {
+    if (this.#paused) this.#end(this.cancelAsked ? CANCELLED : completionOf(this.#paused))
   }
 
   /** The turn never ran, or its process is gone. */
@@ -83,13 +114,31 @@ export class TurnDecoder {
     else this.main.out.notice('info', 'empty-answer', 'The agent ended the turn without any text.')
   }
 
-  #end(end: Ending, result?: Result): void {
+  #count(result: Result): void {
+    const usage = this.#usage.end(result, (loss) => this.report(loss))
+    if (usage) this.#counted = this.#counted ? addUsage(this.#counted, usage) : usage
+  }
+
+  #end(end: Ending): void {
     for (const lane of [...this.#lanes.values(), this.main]) lane.out.closeMessage()
-    const usage = result && this.#usage.end(result, (loss) => this.report(loss))
+    const usage = this.#counted
     if (usage) this.main.out.emit({ type: 'usage', scope: 'turn', usage })
     this.ended = true
     this.main.out.emit({ type: 'turn-end', ...end })
   }
+}
+
+/** The answer was complete. */
+export function succeeded(result: Result): boolean {
+  return result.subtype === 'success' && !result.is_error && !isAborted(result)
+}
+
+function isAborted({ terminal_reason: reason }: Result): boolean {
+  return reason?.startsWith('aborted') === true
+}
+
+function completionOf({ stop_reason: stop }: Result): Ending {
+  return { outcome: 'completed', stop: STOPS.get(stop) ?? 'end' }
 }
 
 function failureOf({

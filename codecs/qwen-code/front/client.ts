@@ -1,8 +1,8 @@
+import { Uuids } from '../../../src/codec-kit/index.ts'
 import type { FrontContext, FrontPorts } from '../../../src/contract/index.ts'
 import type { Fault, Id, Loss, Usage } from '../../../src/model/index.ts'
 import { readArguments } from './args.ts'
 import type { Arguments, Mode } from './flags.ts'
-import { Ids } from './ids.ts'
 
 /** A tool that was refused, as a result lists it. */
 export interface Refused {
@@ -40,7 +40,7 @@ export class Client {
   readonly ports: FrontPorts
   readonly args: Arguments
   readonly session: string
-  readonly ids: Ids
+  readonly ids: Uuids
   readonly settings: Settings
   readonly totals: Totals = { refused: [], losses: [] }
 
@@ -48,7 +48,7 @@ export class Client {
     const query = new URLSearchParams(context.query)
     this.ports = ports
     this.args = context.transport === 'http' ? httpArguments(query) : readArguments(context.argv)
-    this.ids = new Ids(ports.newId())
+    this.ids = new Uuids(ports.newId())
     const named = context.headers['turnpike-session'] || query.get('session')
     this.session = named || this.args.session || this.ids.next()
     const { mode, options } = this.args

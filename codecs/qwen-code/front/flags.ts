@@ -1,7 +1,6 @@
-import { hollowFlags, wordTable } from '../../../src/codec-kit/index.ts'
+import { hollowFlags, UUID, wordTable } from '../../../src/codec-kit/index.ts'
 import type { Framing } from '../../../src/contract/index.ts'
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
-import { UUID } from './ids.ts'
 
 /** The modes of consent to tools. */
 export const MODES = ['plan', 'default', 'auto-edit', 'auto', 'yolo'] as const

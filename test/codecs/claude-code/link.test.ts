@@ -11,6 +11,7 @@ const FLAGS = [
 const processOf = (...args: string[]) => ({ process: { command: 'claude', args, env: {}, cwd: '/' } })
 const userLine = (...content: object[]) => ({
   type: 'user',
+  uuid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/) as unknown,
   session_id: '',
   message: { role: 'user', content },
   parent_tool_use_id: null,
@@ -232,23 +233,6 @@ describe('a turn that runs', () => {
     agent.answer('initialize')
     expect(agent.of('turn-end')).toMatchObject([{ outcome: 'cancelled' }])
     expect(agent.sentNow()).toHaveLength(1)
-  })
-
-  test('gets further input as a message', () => {
-    const agent = running()
-    const steer = {
-      type: 'turn-steer',
-      exchange: 'x2',
-      target: 'running',
-      input: [{ type: 'text', text: 'more' }],
-    } as const
-    agent.link.encode(steer)
-    expect(agent.sentNow()).toEqual([userLine({ type: 'text', text: 'more' })])
-    const early = claude()
-    early.start('hi')
-    early.link.encode(steer)
-    expect(early.losses).toMatchObject([{ kind: 'dropped', item: 'turn-steer' }])
-    greeted().link.encode(steer)
   })
 })
 

@@ -1,13 +1,13 @@
-import type { Id } from '../../../src/model/index.ts'
+import type { Id } from '../model/index.ts'
 
 /** The text form of a UUID. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * The ids of one client's lines, in the form of UUIDs (version 8, RFC 9562). They count, so that a replay gives the same
- * ones; their common part comes from an id that is unique in the gateway.
+ * Ids of lines in the form of UUIDs (version 8, RFC 9562). They count, so that a replay gives the same ones; their common
+ * part comes from an id that is unique in the gateway.
  */
-export class Ids {
+export class Uuids {
   readonly #prefix: string
   #count = 0
 
