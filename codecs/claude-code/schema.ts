@@ -93,6 +93,7 @@ export const Result = v.looseObject({
   api_error_status: v.optional(v.nullable(v.number())),
   total_cost_usd: v.optional(v.unknown()),
   modelUsage: v.optional(v.record(v.string(), v.unknown())),
+  model_usage_since_last_result: v.optional(v.record(v.string(), v.unknown())),
 })
 
 /** The end of a turn. */

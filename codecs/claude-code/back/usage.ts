@@ -15,6 +15,8 @@ const MODEL = {
   cacheRead: 'cacheReadInputTokens',
   cacheWrite: 'cacheCreationInputTokens',
 } as const
+const COST = { costUsd: 'costUsd' } as const
+const OWN = { ...MODEL, costUsd: 'costUSD' } as const
 
 /** The tokens of one model call; undefined when nothing was counted. */
 export function usageOfCall(fields: unknown, report: Report): Usage | undefined {
@@ -23,8 +25,8 @@ export function usageOfCall(fields: unknown, report: Report): Usage | undefined 
 }
 
 /**
- * The tokens and the cost of turns. A result counts all models, those of sub-agents too, since the process began; the
- * turn's own are what has grown.
+ * The tokens and the cost of turns. A result counts all models, those of sub-agents too, since the session or the process
+ * began; the turn's own are what it names as those since the last result, else what has grown.
  */
 export class ProcessUsage {
   #before: Usage = {}
@@ -35,14 +37,21 @@ export class ProcessUsage {
   }
 
   /** A turn has ended; its tokens, undefined when nothing was counted. */
-  end({ modelUsage = {}, total_cost_usd }: Result, report: Report): Usage | undefined {
-    const models = Object.values(modelUsage).filter(isRecord)
-    let now = readCounts({ costUsd: total_cost_usd }, { costUsd: 'costUsd' }, report)
-    for (const model of models) now = addUsage(now, withCache(readCounts(model, MODEL, report)))
-    const grown = growthOf(now, this.#before)
+  end(
+    { modelUsage, model_usage_since_last_result: own, total_cost_usd: costUsd }: Result,
+    report: Report,
+  ): Usage | undefined {
+    const now = sumOf(modelUsage, MODEL, readCounts({ costUsd }, COST, report), report)
+    const usage = own === undefined ? growthOf(now, this.#before) : sumOf(own, OWN, {}, report)
     this.#before = now
-    return grown
+    return usage && !isUncounted(usage) ? usage : undefined
   }
+}
+
+/** The counts of all models, and `more`. */
+function sumOf(models: Result['modelUsage'] = {}, names: typeof MODEL, more: Usage, report: Report): Usage {
+  const each = Object.values(models).filter(isRecord)
+  return each.reduce<Usage>((sum, model) => addUsage(sum, withCache(readCounts(model, names, report))), more)
 }
 
 /** On the wire the input is what the cache neither gave nor took; in the model it is all of it. */

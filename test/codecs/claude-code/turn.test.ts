@@ -284,10 +284,23 @@ describe('the end', () => {
       cacheWrite: 0,
       costUsd: 0.25,
     })
-    agent.start('last', { turn: 't3' })
-    agent.result({ total_cost_usd: 'x' })
+    agent.start('next', { turn: 't3' })
+    agent.result({
+      total_cost_usd: 9,
+      modelUsage: { opus: { ...opus, inputTokens: 900 } },
+      model_usage_since_last_result: { opus: { ...opus, costUSD: 0.125 } },
+    })
+    expect(agent.of('usage').at(-1)!.usage).toEqual({
+      input: 14,
+      output: 6,
+      cacheRead: 4,
+      cacheWrite: 0,
+      costUsd: 0.125,
+    })
+    agent.start('last', { turn: 't4' })
+    agent.result({ total_cost_usd: 'x', model_usage_since_last_result: {} })
     expect(agent.losses).toMatchObject([{ item: 'usage.costUsd' }])
-    expect(agent.of('usage')).toHaveLength(2)
+    expect(agent.of('usage')).toHaveLength(3)
   })
 })
 
