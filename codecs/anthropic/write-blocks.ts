@@ -163,6 +163,7 @@ function resultJson(part: Part & { type: 'tool-reply' }, writing: Writing): Json
   if (isServerPart(part, writing.allows)) return object([id, ['content', serverContent(parts, writing)]])
   const blocks = parts.flatMap((inner) => blockJsons(inner, writing))
   const failed = status !== 'ok'
+  if (failed && status !== 'error' && blocks.length > 0) writing.lost(part, 'status')
   const said = failed && blocks.length === 0 ? [textJson(`The tool call ended with the status: ${status}.`)!] : blocks
   return typed('tool_result', [
     id,

@@ -39,14 +39,16 @@ export class MessageWriter {
   }
 
   /**
-   * The result of a tool as a message. The text of a failed call says that it failed, because the protocol has no place
-   * for that.
+   * The result of a tool as a message. The protocol has no place for a failure: a text says so where there is no other,
+   * else it is a loss.
    */
   result(result: Part & { type: 'tool-reply' }): JsonText {
     reportOwn(result, 'chat', this.#lost)
     const { tool, status, parts } = result
     const said = this.#said(parts)
-    const text = status === 'ok' || said !== '""' ? said : quote(`The tool call ended with the status: ${status}.`)
+    const failed = status !== 'ok'
+    if (failed && said !== '""') this.#lost(result, 'status')
+    const text = failed && said === '""' ? quote(`The tool call ended with the status: ${status}.`) : said
     const entries: Entry[] = [
       ['role', '"tool"'],
       ['tool_call_id', quote(tool)],

@@ -40,11 +40,13 @@ export class ItemWriter {
     return items
   }
 
-  /** The result of a call. The text of a failed one says that it failed, because the API has no place for that. */
+  /** The result of a call. A text says that it failed where there is no other, else that is a loss. */
   result(result: Part & { type: 'tool-reply' }): JsonText {
     const { tool, status, parts } = result
     const said = outputJson(parts, this.#lost)
-    const text = status === 'ok' || said !== '""' ? said : quote(`The tool call ended with the status: ${status}.`)
+    const failed = status !== 'ok'
+    if (failed && said !== '""') this.#lost(result, 'status')
+    const text = failed && said === '""' ? quote(`The tool call ended with the status: ${status}.`) : said
     return this.#own(result, [
       ['type', this.#custom.has(tool) ? '"custom_tool_call_output"' : '"function_call_output"'],
       ['call_id', quote(tool)],
