@@ -60,6 +60,8 @@ export function readRequest(body: string): ResponsesRequest | Fault {
   const checked = v.safeParse(Request, value)
   if (!checked.success) return wrongRequest(wrongMember(checked.issues[0]))
   const read = checked.output
+  const wrong = contradictionOf(read)
+  if (wrong) return wrong
   const said = members(body)
   const input = readInput(said.findLast(([key]) => key === 'input')![1])
   if ('code' in input) return input
@@ -86,6 +88,21 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     losses: input.losses,
     ext: extOf(body, said, read, richSystem(messages, input.raw.system)),
   }
+}
+
+/** Refuses two members that cannot both be meant, as the API does. */
+function contradictionOf({
+  background,
+  store,
+  conversation: given,
+  previous_response_id: id,
+}: Read): Fault | undefined {
+  if (background === true && store === false) {
+    const why = 'background needs a response that is stored, because nothing else finds it; leave out "store": false.'
+    return invalidRequest(why, 'background')
+  }
+  if (given == null || id == null) return undefined
+  return invalidRequest('conversation and previous_response_id both say what to go on from; send one.', 'conversation')
 }
 
 /** The turn that the request follows. A response that was not to be stored is not known. */

@@ -387,6 +387,12 @@ describe('a wrong request', () => {
     ['more than one answer', { input: 'a', n: 2 }, 'n'],
     ['a limit below one', { input: 'a', max_output_tokens: 0 }, 'max_output_tokens'],
     ['a conversation without an id', { input: 'a', conversation: {} }, 'conversation'],
+    ['a background that nothing is stored of', { input: 'a', background: true, store: false }, 'background'],
+    [
+      'two conversations to go on with',
+      { input: 'a', conversation: 'c', previous_response_id: 'resp_t1' },
+      'conversation',
+    ],
     ['metadata that are none', { input: 'a', metadata: 'a' }, 'metadata'],
   ])('with %s is refused, and names the member', (_, body, param) => {
     const drive = ask(body)
