@@ -402,6 +402,28 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       expect(await stores[1]!.usageOf('S1')).toEqual({ input: 30 })
       await Promise.all(stores.map((store) => store.close()))
     })
+
+    it('delete no turn of a session that another one changes now, and do not wait for it', async () => {
+      const schema = newSchema()
+      const [store, other] = await Promise.all([open(schema), open(schema)])
+      const messages = [message('said')]
+      const measures = { back: 'zot', timings: {}, usage: { input: 1 } }
+      for (const id of ['S1', 'S2', 'S3']) {
+        await store.openSession({ ...KEY, session: id }, id, 1)
+        const record = { ...TURN, session: id, turn: `t${id}`, endedAt: 5, outcome: 'completed' } as const
+        await store.endTurn(id === 'S2' ? record : { ...record, measures }, { messages })
+      }
+      await asked(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE id IN ('S1', 'S2') FOR UPDATE`)
+      const cleared = other.clearSession('S1', 9)
+      expect(await store.prune(9, 99)).toBe(1)
+      expect(await store.readMessages('S3')).toEqual(messages)
+      await asked('ROLLBACK')
+      await cleared
+      expect(await store.prune(9, 99)).toBe(2)
+      expect(await store.readMessages('S1')).toEqual([])
+      expect(await store.readMessages('S2')).toEqual(messages)
+      await Promise.all([store, other].map((one) => one.close()))
+    })
   })
 
   describe('its tables', () => {

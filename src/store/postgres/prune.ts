@@ -16,12 +16,15 @@ interface OldTurn {
  * Deletes at most `limit` turns that ended before `before`, with their events. Their messages stay in the transcripts of
  * their sessions, and their usage in the sums. Gives the number of deleted turns; another process that prunes at the same
  * time gets others.
+ *
+ * The sessions are locked too, so that none is cleared while its messages move. What is locked elsewhere is left for the
+ * next time: gateways lock sessions in any order, and whoever waits for none of them keeps none of them waiting for ever.
  */
 export async function pruneTurns(connection: Connection, before: number, limit: number): Promise<number> {
   await connection.query('BEGIN')
   const [old = []] = await connection.query<OldTurn>(sql`
-    SELECT turn, position, session, usage, messages FROM turns WHERE ended_at < ${before} LIMIT ${limit}
-    FOR UPDATE SKIP LOCKED`)
+    SELECT turn, position, turns.session, turns.usage, messages FROM turns JOIN sessions ON sessions.id = turns.session
+    WHERE ended_at < ${before} LIMIT ${limit} FOR UPDATE SKIP LOCKED`)
   const statements =
     old.length > 0 ? [...old.flatMap(keepMessages), ...deletions(old), ...(await sums(connection, old))] : []
   await connection.query([...statements, 'COMMIT'].join(';\n'))
@@ -51,7 +54,7 @@ async function sums(connection: Connection, old: readonly OldTurn[]): Promise<st
   }
   if (usages.size === 0) return []
   const [kept] = await connection.query(sql`
-    SELECT id, usage FROM sessions WHERE id IN (${list([...usages.keys()])}) ORDER BY id FOR UPDATE`)
+    SELECT id, usage FROM sessions WHERE id IN (${list([...usages.keys()])})`)
   return kept!.map(({ id, usage }) => {
     const sum = addUsage(usage ? (JSON.parse(usage as string) as Usage) : {}, usages.get(id as string)!)
     return sql`UPDATE sessions SET usage = ${JSON.stringify(sum)} WHERE id = ${id as string}`
