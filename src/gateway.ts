@@ -1,7 +1,7 @@
 import { httpBackend, processBackend, resourceLimiter, Starter, type StarterConfig } from './backends/index.ts'
 import type { ClusterPeers } from './cluster/index.ts'
 import { type AgentConfig, agentRedactor, type ClusterConfig, type Config } from './config/index.ts'
-import { type AnyCodec, asBack, type Backend, type Hooks } from './contract/index.ts'
+import { type AnyCodec, asBack, type Backend, type Hooks, isShared, type Store } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
 import { openStore } from './store/index.ts'
 
@@ -47,6 +47,14 @@ async function heapLimit(): Promise<number> {
   return getHeapStatistics().heap_size_limit
 }
 
+/**
+ * The wall clock by which the record is kept: that of the store where processes on several machines share it, because they
+ * compare the times that the others have recorded to their own.
+ */
+function clockOf(store: Store): () => number {
+  return isShared(store) ? () => store.replicas.time(Date.now()) : Date.now
+}
+
 /** Builds the engine that a configuration describes. Rejects when the store cannot be opened. */
 export async function createGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
   const starter = parts.starter && new Starter(parts.starter)
@@ -60,6 +68,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     store,
     hooks,
     log,
+    now: clockOf(store),
     ...(keepAliveMs && { keepAliveMs }),
     ...(clean && { clean }),
     ...(mostHeld !== undefined && { mostHeld }),

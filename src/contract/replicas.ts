@@ -44,7 +44,7 @@ export interface ReplicaStore {
   time(now: number): number
 }
 
-/** A store that replicas on several machines can share. */
+/** A store that replicas on several machines can share. The times that it gets and gives are of its own clock. */
 export interface SharedStore extends Store {
   readonly replicas: ReplicaStore
 }

@@ -84,7 +84,7 @@ export class PostgresReplicas implements ReplicaStore {
   /** Reads the replicas whose leases are not over. */
   #living(now: number): string {
     return sql`
-      SELECT owner, epoch, info, CAST(expires_at <= ${this.#clock.at(now)} AS INT) AS expired
+      SELECT owner, epoch, info, CAST(expires_at <= ${now} AS INT) AS expired
       FROM replicas JOIN leases USING (owner, epoch) ORDER BY owner`
   }
 }

@@ -2,8 +2,8 @@
 const TOLERATED_MS = 1000
 
 /**
- * The server's clock, by which leases are kept: the clocks of the gateways may differ. Times are milliseconds since the
- * epoch.
+ * The server's clock, by which leases and the record are kept: the clocks of the gateways may differ. Times are milliseconds
+ * since the epoch.
  */
 export class ServerClock {
   #aheadMs = 0

@@ -186,30 +186,29 @@ export class PostgresStore implements SharedStore {
   }
 
   async lostTurns(now: number): Promise<TurnRecord[]> {
-    return (await this.#rows(turns.lostTurns(this.#clock.at(now)))).map(turnRecord)
+    return (await this.#rows(turns.lostTurns(now))).map(turnRecord)
   }
 
   async takeLease(owner: string, now: number, expiresAt: number): Promise<number> {
-    const row = await this.#row(leases.takeLease(owner, this.#clock.at(now), this.#clock.at(expiresAt)))
+    const row = await this.#row(leases.takeLease(owner, now, expiresAt))
     if (!row) throw tooNew((await this.#row(NEWEST))!['version'] as number, this.#place)
     this.#clock.heard(row['clock'] as number)
     return row['epoch'] as number
   }
 
   async renewLease(lease: LeaseRef, expiresAt: number): Promise<boolean> {
-    const row = await this.#row(leases.renewLease(lease, this.#clock.at(expiresAt)))
+    const row = await this.#row(leases.renewLease(lease, expiresAt))
     if (row) this.#clock.heard(row['clock'] as number)
     return row !== undefined
   }
 
   async lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Promise<boolean> {
-    const at = this.#clock.at(now)
-    const ended = await this.#run(leases.lapseLease(lease, at, at + lastCallMs), { shares: `lease ${lease.owner}` })
+    const ended = await this.#run(leases.lapseLease(lease, now, now + lastCallMs), { shares: `lease ${lease.owner}` })
     return ended.at(-1)!.length === 0
   }
 
   async hasOtherLease(owner: string, now: number): Promise<boolean> {
-    return (await this.#row(leases.otherLease(owner, this.#clock.at(now)))) !== undefined
+    return (await this.#row(leases.otherLease(owner, now))) !== undefined
   }
 
   dropLease(lease: LeaseRef): Promise<void> {
@@ -263,11 +262,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async prune(before: number, limit: number): Promise<number> {
-    await this.#run([
-      claims.pruneClaims(before),
-      leases.pruneLeases(this.#clock.at(before)),
-      ...use.usePruned(before - DAY_MS),
-    ])
+    await this.#run([claims.pruneClaims(before), leases.pruneLeases(before), ...use.usePruned(before - DAY_MS)])
     return this.#told(async () => {
       // Its transaction has two messages: others do not wait for it.
       const connection = await this.#connect()
