@@ -102,6 +102,20 @@ describe('a tenant', () => {
     watch.close()
   })
 
+  test('gets back a place of which the store could not say that it was taken', async () => {
+    const { use, codes, watch } = limited({ turns: 1 })
+    const take = vi.spyOn(store, 'takePlace').mockImplementationOnce(async (...place) => {
+      take.mockRestore()
+      await store.takePlace(...place)
+      throw storeFailure('connection lost')
+    })
+    expect(await codes('t', 'u')).toEqual([undefined, 'overloaded'])
+    use.give('t')
+    await Promise.resolve()
+    expect(await codes('u')).toEqual([undefined])
+    watch.close()
+  })
+
   test('has what its turns use counted if it has a limit of that', async () => {
     expect(limited({ turns: 1 }).use.ended(endedTurn())).toBeUndefined()
     const spent = { day: dayOf(NOW), tokens: 6, estimated: 0, costUsd: 1 }

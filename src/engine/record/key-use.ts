@@ -29,7 +29,7 @@ export interface KeyUseParts {
 export class KeyUse {
   readonly #parts: KeyUseParts
   readonly #days: DayUse
-  /** The turns that have a place. */
+  /** The turns that have a place, or may have one. */
   readonly #placed = new Set<Id>()
   /** The turns whose place the store has to be given back. */
   readonly #over = new Set<Id>()
@@ -97,8 +97,10 @@ export class KeyUse {
   async #hasPlace(tenant: string, turn: Id, most: number): Promise<boolean> {
     const { store, lease } = this.#parts
     const { owner, epoch } = await lease.hold()
+    // A store that fails may have given the place all the same: only a refusal says that there is none to give back.
+    this.#placed.add(turn)
     const taken = await store.takePlace({ turn, tenant, owner, epoch }, most)
-    if (taken) this.#placed.add(turn)
+    if (!taken) this.#placed.delete(turn)
     return taken
   }
 }
