@@ -55,3 +55,22 @@ test('what others took before is not heard of, and what could not be stored is s
   expect([...(await second.exchange(new Map()))]).toEqual([['a', 2]])
   await store.close()
 })
+
+test('what a process has counted stays while it runs, so that one request after days is one for those that began since', async () => {
+  const HOUR = 3_600_000
+  const store = openStore({ kind: 'sqlite', path: ':memory:' })
+  let now = 0
+  const first = new SharedCounts(store, () => now)
+  const gone = new SharedCounts(store, () => now)
+  await gone.exchange(new Map([['a', 9]]))
+  for (; now <= 48 * HOUR; now += HOUR / 2) {
+    await first.exchange(new Map([['a', 5000]]))
+    await store.prune(now, 10)
+  }
+  const second = new SharedCounts(store, () => now)
+  await second.exchange(new Map())
+  await first.exchange(new Map([['a', 5001]]))
+  expect([...(await second.exchange(new Map()))]).toEqual([['a', 1]])
+  expect(await store.shareCounts('other', new Map(), now)).toMatchObject([{ name: 'a', count: 5001 }])
+  await store.close()
+})
