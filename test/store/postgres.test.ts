@@ -55,6 +55,28 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
 
   storeContract('PostgreSQL', open)
 
+  it('ends a connection that cannot be made ready', async () => {
+    const said = (type: string, text: string): Buffer => {
+      const length = Buffer.alloc(4)
+      length.writeInt32BE(4 + text.length)
+      return Buffer.concat([Buffer.from(type), length, Buffer.from(text)])
+    }
+    const ready = said('Z', 'I')
+    const ended = Promise.withResolvers<void>()
+    const stopping = createServer((client) => {
+      client.once('data', () => {
+        client.write(Buffer.concat([said('R', '\0\0\0\0'), ready]))
+        client.once('data', () => client.write(Buffer.concat([said('E', 'SERROR\0C53200\0Mout of memory\0\0'), ready])))
+      })
+      client.once('close', ended.resolve)
+    }).listen(0, '127.0.0.1')
+    await once(stopping, 'listening')
+    const { port } = stopping.address() as AddressInfo
+    await expect(connect(`postgres://turnpike@127.0.0.1:${port}/postgres`, 's')).rejects.toThrow('out of memory')
+    await ended.promise
+    stopping.close()
+  })
+
   it('waits for a server that starts, and for no other one that cannot be reached', async () => {
     const { port } = new URL(server.url)
     let refusals = 2
@@ -212,6 +234,19 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       expect(await lane.run(['SELECT n FROM kept'])).toEqual([[{ n: 3 }]])
       await lane.close()
       await login()
+    })
+
+    it.each([
+      ['0', '16s'],
+      ['1min', '16s'],
+      ['3s', '3s'],
+    ])('are stopped by the server once nobody waits for them: a user with %s has %s', async (own, has) => {
+      const { port } = new URL(server.url)
+      const role = `user_${newSchema()}`
+      await asked(`CREATE ROLE ${role} LOGIN; ALTER ROLE ${role} SET statement_timeout = '${own}'`)
+      const connection = await connect(`postgres://${role}@127.0.0.1:${port}/postgres`, newSchema())
+      expect(await connection.query('SHOW statement_timeout')).toEqual([[{ statement_timeout: has }]])
+      await connection.end()
     })
 
     /** A lane whose row 1 another client has locked, with ways to cancel what waits for that, and to give the row back. */

@@ -7,6 +7,17 @@ import { identifier, sql } from './sql.ts'
 const CONNECT_MS = 5000
 const ANSWER_MS = 15_000
 
+/**
+ * The time after which the server stops a statement, in milliseconds: nobody waits for it any more. A server learns that only
+ * when it answers, and each statement that waits for a lock would keep a connection.
+ */
+const STOPPED_MS = ANSWER_MS + 1000
+
+/** Sets that, unless the user has a shorter time. */
+const STOP = sql`
+  SELECT set_config('statement_timeout', ${String(STOPPED_MS)}, false) FROM pg_settings
+  WHERE name = 'statement_timeout' AND CAST(setting AS INT) NOT BETWEEN 1 AND ${STOPPED_MS}`
+
 /** The driver's words for a connection that the server has closed. */
 const TERMINATED = 'Connection terminated unexpectedly'
 
@@ -33,8 +44,13 @@ export async function connect(url: string, schema: string): Promise<Connection> 
   })
   const connection = new Connection(client)
   await client.connect()
-  await client.query(sql`SET search_path TO ${identifier(schema)}`)
-  return connection
+  try {
+    await client.query(`${sql`SET search_path TO ${identifier(schema)}`}; ${STOP}`)
+    return connection
+  } catch (error) {
+    await connection.end()
+    throw error
+  }
 }
 
 /** A connection to the server. */

@@ -228,10 +228,14 @@ export function tooNew(version: number, place: string): Error {
   return storeProblem('newer', place, detail, undefined, POSTGRES_PROBLEMS)
 }
 
-/** One of several processes writes the row of a version; the others fail, and see it then. */
+/**
+ * One of several processes writes the row of a version; the others fail, and see it then. Large tables take their time, also
+ * when nobody waits for it any more.
+ */
 async function apply(connection: Connection, version: number): Promise<void> {
   const { script, oldest } = MIGRATIONS[version]!
   await connection.transaction([
+    'SET LOCAL statement_timeout TO 0',
     `CREATE TABLE IF NOT EXISTS ${VERSIONS} (version INT PRIMARY KEY, oldest INT NOT NULL)`,
     sql`INSERT INTO ${new Raw(VERSIONS)} (version, oldest) VALUES (${version + 1}, ${oldest})`,
     script,
