@@ -44,8 +44,8 @@ export class Prompts {
   readonly #requests: Requests
   readonly #asks: Asks
   readonly #open = new Map<Id, Work>()
-  /** Sessions that wait for the end of their prompts, and what comes then. */
-  readonly #idle = new Map<Session, () => void>()
+  /** The steps that wait for the end of all prompts of a session, by its id. */
+  readonly #idle = new Map<string, (() => void)[]>()
 
   constructor(client: Client, requests: Requests, asks: Asks) {
     this.#client = client
@@ -58,9 +58,10 @@ export class Prompts {
     const { ports } = this.#client
     const exchange = ports.newId()
     const turn = ports.newId()
-    session.count += 1
+    const { numbers } = session
+    numbers.count += 1
     const updates = new Updates(ports.send, session.id)
-    const writer = new TurnWriter(this.#client, exchange, updates, `${session.count}.`)
+    const writer = new TurnWriter(this.#client, exchange, updates, `${numbers.prefix}${numbers.count}.`)
     const work: Work = { request, session, exchange, turn, writer, runs: undefined, muted: false, cancelled: false }
     request.cancel = this.#cancel.bind(this, work)
     this.#open.set(exchange, work)
@@ -84,8 +85,8 @@ export class Prompts {
   }
 
   /** `session/cancel`: everything that runs or waits in the session. */
-  cancel(session: Session): void {
-    for (const work of [...this.#open.values()]) if (work.session === session) this.#cancel(work)
+  cancel({ id }: Session): void {
+    for (const work of [...this.#open.values()]) if (work.session.id === id) this.#cancel(work)
   }
 
   /** The client is gone. */
@@ -95,14 +96,14 @@ export class Prompts {
 
   /** Cancels the session's prompts, and runs a step when all have their answers. */
   stop(session: Session, then: () => void): void {
-    this.#idle.set(session, then)
+    this.#idle.set(session.id, [...(this.#idle.get(session.id) ?? []), then])
     this.cancel(session)
     this.#settle(session)
   }
 
-  /** The session whose prompt an exchange is. */
+  /** The session whose prompt an exchange is, as it is open now: it may have been opened again meanwhile. */
   sessionOf(exchange: Id): Session | undefined {
-    return this.#open.get(exchange)?.session
+    return this.#client.sessions.get(this.#open.get(exchange)?.session.id ?? '')
   }
 
   /** Writes an event of a prompt. */
@@ -178,11 +179,11 @@ export class Prompts {
     return { _meta: messageLine({ turnpike: own }, ownExt(ext)) }
   }
 
-  #settle(session: Session): void {
-    if ([...this.#open.values()].some((work) => work.session === session)) return
-    const then = this.#idle.get(session)
-    this.#idle.delete(session)
-    then?.()
+  #settle({ id }: Session): void {
+    if ([...this.#open.values()].some(({ session }) => session.id === id)) return
+    const steps = this.#idle.get(id) ?? []
+    this.#idle.delete(id)
+    for (const step of steps) step()
   }
 }
 

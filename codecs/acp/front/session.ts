@@ -11,12 +11,23 @@ export interface Session {
   offers: Offers
   /** The model is one of the options, though the agent does not offer it as one: it is set by its name. */
   hasModels: boolean
+  readonly numbers: Numbers
+}
+
+/** The numbers of a session's prompts, which go on when it is opened again on the same connection. */
+export interface Numbers {
+  /** Distinguishes the prompts from those of earlier connections. */
+  readonly prefix: string
   /** The number of prompts so far. */
   count: number
 }
 
 /** A session of which nothing was said yet. */
-export function newSession(id: string, { cwd, additionalDirectories, mcpServers }: NewSession): Session {
+export function newSession(
+  id: string,
+  { cwd, additionalDirectories, mcpServers }: NewSession,
+  numbers: Numbers = { prefix: '', count: 0 },
+): Session {
   return {
     id,
     cwd,
@@ -24,6 +35,6 @@ export function newSession(id: string, { cwd, additionalDirectories, mcpServers 
     mcpServers: mcpServers ?? [],
     offers: {},
     hasModels: false,
-    count: 0,
+    numbers,
   }
 }

@@ -41,7 +41,9 @@ export class Sessions {
   reopen(request: Request, id: string, work: NewSession, replays: boolean): void {
     this.#find(request, id, (found) => {
       if (replays) replay(found?.messages ?? [], new Updates(this.#client.ports.send, id))
-      this.#open(request, newSession(id, work), {})
+      const { sessions, ports } = this.#client
+      const numbers = sessions.get(id)?.numbers ?? { prefix: `${ports.newId()}.`, count: 0 }
+      this.#open(request, newSession(id, work, numbers), {})
     })
   }
 

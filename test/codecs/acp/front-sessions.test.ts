@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fault } from '../../../src/model/index.ts'
-import { DONE, Editor, WORK } from './editor.ts'
+import { DONE, Editor, SAID, WORK } from './editor.ts'
 
 const UNKNOWN = fault('session-not-found', 'There is no such session.')
 const KEPT = {
@@ -194,6 +194,51 @@ describe('session/load', () => {
   })
 })
 
+describe.each(['session/load', 'session/resume'])('%s of a session that is open here', (method) => {
+  const reopened = (): { editor: Editor; session: string; turn: ReturnType<Editor['prompt']> } => {
+    const { editor, session } = Editor.open({ 'query.session': { ...KEPT, messages: [] } })
+    const turn = editor.prompt(session, 'Hi', 'p')
+    expect(editor.ask(method, { sessionId: session, ...WORK }, 'again')?.result).toEqual({})
+    return { editor, session, turn }
+  }
+
+  test('leaves its prompts to be cancelled', () => {
+    const { editor, session, turn } = reopened()
+    editor.tell('session/cancel', { sessionId: session })
+    expect(editor.drive.commands.at(-1)).toMatchObject({ type: 'turn-cancel', target: { turn: turn.turn } })
+  })
+
+  test('has it closed after its prompts', () => {
+    const { editor, session, turn } = reopened()
+    expect(editor.ask('session/close', { sessionId: session }, 'c')).toBeUndefined()
+    editor.play(turn, DONE)
+    expect(editor.read.map(({ id }) => id)).toEqual(['again', 'p', 'c'])
+  })
+
+  test('takes over what its agent offers meanwhile', () => {
+    const { editor, session, turn } = reopened()
+    const modes = [{ id: 'a' }, { id: 'b' }]
+    const json = JSON.stringify({ mode: 'a', modes })
+    editor.drive.link.encodeLink!({ turn: null, type: 'session-changed', json }, turn.exchange)
+    expect(editor.updates).toEqual([{ sessionUpdate: 'current_mode_update', currentModeId: 'a' }])
+    expect(editor.ask('session/set_mode', { sessionId: session, modeId: 'b' })?.result).toEqual({})
+  })
+
+  test('goes on with the numbers of its prompts', () => {
+    const { editor, session, turn } = reopened()
+    editor.play(turn, ...SAID, DONE)
+    editor.play(editor.prompt(session), ...SAID, DONE)
+    expect(editor.updates).toMatchObject([{ messageId: '1.m' }, { messageId: '2.m' }])
+  })
+})
+
+test('prompts of a session of an earlier connection have ids that none had there', () => {
+  const editor = greeted({ 'query.session': { ...KEPT, messages: [] } })
+  editor.ask('session/resume', { sessionId: 's1', ...WORK })
+  editor.play(editor.prompt('s1'), ...SAID, DONE)
+  expect(editor.updates).toMatchObject([{ messageId: expect.stringMatching(/^f\d+\.1\.m$/) as string }])
+})
+
 describe('session/list', () => {
   const sessions = [
     KEPT,
@@ -249,6 +294,23 @@ describe('session/close', () => {
   test('needs a session', () => {
     const { editor } = Editor.open()
     expect(editor.ask('session/close', {})?.error).toMatchObject({ code: -32602 })
+  })
+
+  test.each([
+    ['session/close', 'session/close'],
+    ['session/close', 'session/delete'],
+    ['session/delete', 'session/close'],
+    ['session/delete', 'session/delete'],
+  ])('%s, and %s of the same session: both are answered after what runs', (first, second) => {
+    const { editor, session } = Editor.open({ 'query.session': KEPT })
+    const turn = editor.prompt(session, 'Hi', 'p')
+    expect(editor.ask(first, { sessionId: session }, 1)).toBeUndefined()
+    expect(editor.ask(second, { sessionId: session }, 2)).toBeUndefined()
+    expect(editor.drive.commands.filter(({ type }) => type === 'turn-cancel')).toHaveLength(1)
+    editor.play(turn, DONE)
+    const [prompted, ...answers] = editor.read
+    expect(prompted).toMatchObject({ id: 'p', result: { stopReason: 'cancelled' } })
+    expect(new Map(answers.map(({ id, result }) => [id, result]))).toEqual(new Map([1, 2].map((id) => [id, {}])))
   })
 })
 
