@@ -53,7 +53,7 @@ export class AcpBack implements BackLink {
     this.#controls = new Controls(this.#connection, this.#session, changes, ports)
     this.#asks = new Asks(this.#connection)
     this.#files = new Files(this.#connection, ports)
-    this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, ''))
+    this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', this.#prompts.begun))
     this.#prompts = new Prompts({
       ports,
       connection: this.#connection,

@@ -4,6 +4,7 @@ import { type CommandOf, type Fault, fault, type JsonText, member, quote } from 
 import { faultOfError } from '../errors.ts'
 import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
 import type { Asks } from './asks.ts'
+import { BegunCalls } from './begun-calls.ts'
 import type { Changes } from './changes.ts'
 import type { Connection } from './connection.ts'
 import { placeOf } from './place.ts'
@@ -33,6 +34,7 @@ export interface PromptPeers {
 export class Prompts {
   readonly #peers: PromptPeers
   readonly #tokens = new SessionTokens()
+  readonly begun = new BegunCalls()
   #work: Work | undefined
   /** The system prompt that the session has. */
   #system: string | undefined
@@ -58,7 +60,8 @@ export class Prompts {
 
   /** Gives the agent a turn. */
   start(start: CommandOf<'turn-start'>): void {
-    const work: Work = { decoder: new TurnDecoder(this.#peers.ports, start.turn), start, sent: false }
+    this.begun.turn()
+    const work: Work = { decoder: new TurnDecoder(this.#peers.ports, start.turn, this.begun), start, sent: false }
     this.#work = work
     this.#peers.connection.handshake.whenDone(() => this.#open(work))
   }

@@ -1,53 +1,44 @@
 import * as v from 'valibot'
 import { dropped, keysOf, numberedIds, type TurnEmitter } from '../../../src/codec-kit/index.ts'
-import { type Ext, type Id, type JsonText, member, type ToolStatus } from '../../../src/model/index.ts'
+import { type Ext, type Id, type JsonText, type Members, member, type ToolStatus } from '../../../src/model/index.ts'
 import { nameOf, outputOf, partsOf, readToolContent, textOnly } from '../tools.ts'
 import { TerminalMeta, ToolUpdate } from '../update-schema.ts'
 import { unknownExt } from '../wire.ts'
-
-/** A tool call of the turn that has not ended. */
-interface Call {
-  readonly tool: Id
-  readonly name: string
-  /** Its arguments, as the agent wrote them last. */
-  args: JsonText
-  called: boolean
-  /** The client refused it. */
-  denied: boolean
-  /** Its content as the agent wrote it last, and the text of it that was shown. */
-  content: JsonText | undefined
-  shown: string
-  /** The output of its terminal; undefined unless the agent runs the terminal itself and sends its output. */
-  terminal: string | undefined
-  /** Further fields of the last update. */
-  ext: JsonText | undefined
-}
+import type { BegunCalls } from './begun-calls.ts'
+import { type Call, changesOf, extWith } from './call.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([...keysOf(ToolUpdate), 'sessionUpdate', 'rawInput'])
 
 /** The tool calls of one turn (Tool Calls): each update replaces what it names. */
 export class Tools {
   readonly #out: TurnEmitter
+  readonly #begun: BegunCalls
   readonly #calls = new Map<string, Call>()
   readonly #idOf = numberedIds()
 
-  constructor(out: TurnEmitter) {
+  constructor(out: TurnEmitter, begun: BegunCalls) {
     this.#out = out
+    this.#begun = begun
   }
 
-  /** `tool_call` and `tool_call_update`; `json` is the raw update. */
+  /** `tool_call` and `tool_call_update`; `json` is the raw update. What is said of a call after its end is a loss. */
   update(update: ToolUpdate, json: JsonText): void {
     const ext = unknownExt(json, update, KNOWN)
     const known = this.#calls.get(update.toolCallId)
     const { status } = update
     const ends = status === 'completed' || status === 'failed'
+    if (!known && update['sessionUpdate'] === 'tool_call_update' && this.#begun.has(update.toolCallId)) {
+      this.#out.report(dropped(ends ? 'tool-end' : 'tool-progress', 'late'))
+      return
+    }
     const call = known ?? this.#start(update, ends ? undefined : ext)
     this.#read(call, json)
+    const changed = changesOf(call, update)
     const piece = this.#terminalPiece(call, update)
     // The first arguments of a call may be only a part of them.
     if (ends || status === 'in_progress' || (known && call.args !== '{}')) this.#call(call)
-    if (ends) this.#end(update, json, ext)
-    else this.#progress(call, piece, ext)
+    if (ends) this.#end(update, json, extWith(changed, ext))
+    else this.#progress({ call, piece, changed }, ext)
   }
 
   /** The call that a permission is asked for, which need not have been announced before. */
@@ -55,6 +46,9 @@ export class Tools {
     const call = this.#calls.get(update.toolCallId) ?? this.#start(update, undefined)
     this.#read(call, json)
     this.#call(call)
+    // The question says these.
+    call.told = call.args
+    call.about.title = update.title || call.about.title
     return call
   }
 
@@ -80,8 +74,9 @@ export class Tools {
     const call: Call = {
       tool,
       name,
+      about: { name, title, kind },
       args: '{}',
-      called: false,
+      told: undefined,
       denied: false,
       content: undefined,
       shown: '',
@@ -89,6 +84,7 @@ export class Tools {
       ext: ext?.json,
     }
     this.#calls.set(toolCallId, call)
+    this.#begun.add(toolCallId)
     this.#out.closeMessage()
     this.#out.emit(
       { type: 'tool-start', tool, name, executor: 'agent', ...(kind != null && { kind }), ...(title && { title }) },
@@ -106,15 +102,15 @@ export class Tools {
   }
 
   #call(call: Call): void {
-    if (call.called) return
-    call.called = true
+    if (call.told !== undefined) return
+    call.told = call.args
     this.#out.emit({ type: 'tool-call', tool: call.tool, name: call.name, args: call.args, executor: 'agent' })
   }
 
   /** Shows output that has grown; content of other kinds is shown at the end, whole. */
-  #progress(call: Call, piece: string, ext: Ext | undefined): void {
+  #progress({ call, piece, changed }: { call: Call; piece: string; changed: Members }, ext: Ext | undefined): void {
     const parts = partsOf(piece + this.#grown(call))
-    const more = ext?.json === call.ext ? undefined : ext
+    const more = extWith(changed, ext?.json === call.ext ? undefined : ext)
     call.ext = ext?.json ?? call.ext
     if (parts.length > 0 || more) this.#out.emit({ type: 'tool-progress', tool: call.tool, parts }, more)
   }

@@ -6,6 +6,7 @@ import { Chunk, ToolUpdate } from '../update-schema.ts'
 import { readUsage } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
 import { readAnswer } from './answer.ts'
+import type { BegunCalls } from './begun-calls.ts'
 import { ModelFailure } from './model-failure.ts'
 import { readUpdate, takeNote } from './notes.ts'
 import type { Quirks } from './quirks.ts'
@@ -26,9 +27,10 @@ export class TurnDecoder {
   /** The sum of the model calls that were counted. */
   #counted: Usage | undefined
 
-  constructor(ports: BackPorts, turn: Id) {
+  /** `begun` are the tool calls that the agent has begun. */
+  constructor(ports: BackPorts, turn: Id, begun: BegunCalls) {
     this.out = new TurnEmitter(ports, turn)
-    this.tools = new Tools(this.out)
+    this.tools = new Tools(this.out, begun)
   }
 
   /** Takes an update of the session (`json` is raw); false for one of an unknown kind. */

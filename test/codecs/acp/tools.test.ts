@@ -72,6 +72,67 @@ describe('a call', () => {
   })
 
   test.each([
+    ['tool-progress', { _meta: { response: 1 } }],
+    ['tool-progress', { status: 'in_progress', content: [text('more')] }],
+    ['tool-end', { status: 'completed', content: [text('again')] }],
+    ['tool-end', { status: 'failed' }],
+  ])('an update after its end is no other call, but a loss of a %s: %j', (item, more) => {
+    const late = { kind: 'dropped', item, field: 'late', why: 'no-place', count: 1 }
+    const drive = running()
+    drive.feed(call({ status: 'completed' }), update(more))
+    expect(ofType(drive, 'tool-start')).toHaveLength(1)
+    expect(drive.losses).toEqual([late])
+    finish(drive)
+    for (const turn of ['t2', 't3']) {
+      drive.start('Hi', { turn })
+      drive.feed(update(more))
+      finish(drive)
+    }
+    expect(ofType(drive, 'tool-start')).toHaveLength(1)
+    expect(drive.losses).toEqual([late, late, late])
+  })
+
+  test('a call that is announced, or asked about, is another one than that of its id in an earlier turn', () => {
+    const drive = running()
+    drive.feed(call({ status: 'completed' }))
+    finish(drive)
+    drive.start('Hi', { turn: 't2' })
+    drive.feed(call(), update({ status: 'completed' }))
+    drive.feed(permissionLine(1, { toolCallId: 't' }, OPTIONS), update({ status: 'completed' }))
+    expect(ofType(drive, 'tool-end').map(({ turn, tool }) => [turn, tool])).toEqual([
+      ['t1', 't'],
+      ['t2', 't'],
+      ['t2', 't#2'],
+    ])
+    expect(drive.losses).toEqual([])
+  })
+
+  test.each([
+    ['its title', { title: 'Read a.txt' }, '{"title":"Read a.txt"}'],
+    ['its kind and name', { kind: 'read', name: 'read_file' }, '{"name":"read_file","kind":"read"}'],
+    ['its arguments once it runs', { rawInput: { a: 2 } }, '{"rawInput":{"a":2}}'],
+    ['all with further members', { title: 'B', _meta: { m: 1 } }, '{"title":"B","_meta":{"m":1}}'],
+    ['nothing', { title: 'Look', kind: null, name: '', rawInput: { a: 1 } }, undefined],
+  ])('an update changes %s', (_, more, json) => {
+    const drive = running()
+    drive.feed(call({ status: 'in_progress', rawInput: { a: 1 } }), update(more), update(more))
+    const ext = json === undefined ? [] : [{ protocol: 'acp', json }]
+    expect(ofType(drive, 'tool-progress').map((event) => event.ext)).toEqual(ext)
+    drive.feed(update({ status: 'completed', ...more, title: 'Done' }))
+    const [end] = ofType(drive, 'tool-end')
+    expect(JSON.parse(end!.ext!.json)).toMatchObject({ title: 'Done' })
+  })
+
+  test('a question says its title and its arguments', () => {
+    const drive = running()
+    drive.feed(call({ status: 'in_progress' }))
+    const asked = { toolCallId: 't', title: 'Read a.txt', rawInput: { a: 1 } }
+    drive.feed(permissionLine(1, asked, OPTIONS), update({ title: 'Read a.txt', rawInput: { a: 1 } }))
+    expect(ofType(drive, 'ask')).toMatchObject([{ question: { description: 'Read a.txt', args: '{"a":1}' } }])
+    expect(ofType(drive, 'tool-progress')).toEqual([])
+  })
+
+  test.each([
     [{ name: 'read_file', _meta: { toolName: 'x' } }, 'read_file'],
     [{ _meta: { toolName: 'write_file' }, kind: 'edit' }, 'write_file'],
     [{ _meta: { claudeCode: { toolName: 'Bash' } }, kind: 'execute' }, 'Bash'],
