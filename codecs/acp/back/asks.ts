@@ -63,7 +63,8 @@ export class Asks {
       ...(toolCall.title != null && { description: toolCall.title }),
       options: options.map(readOption),
     }
-    this.#ask(turn, question, entriesExt({ content: member(json, 'content'), locations: member(json, 'locations') }), {
+    const [content, locations, meta] = ['content', 'locations', '_meta'].map((key) => member(json, key))
+    this.#ask(turn, question, entriesExt({ content, locations, _meta: meta }), {
       request: request.id,
       turn,
       cancelled: CANCELLED,

@@ -2,15 +2,16 @@ import * as v from 'valibot'
 import { dropped, type TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
 import { type Item, type JsonText, member, rest } from '../../../src/model/index.ts'
 import { CompactionUpdate, Notice, UsageUpdate } from '../update-schema.ts'
-import { toExt } from '../wire.ts'
+import { toExt, unknownExt } from '../wire.ts'
 
 const USAGE: ReadonlySet<string> = new Set(['sessionUpdate', 'cost'])
+const PLAN: ReadonlySet<string> = new Set(['sessionUpdate', 'entries'])
 
 /** Takes an update that is neither of a message nor of a tool; `json` is raw. False for one of an unknown kind. */
 export function takeNote(out: TurnEmitter, update: { sessionUpdate: string }, json: JsonText): boolean {
   switch (update.sessionUpdate) {
     case 'plan':
-      plan(out, json)
+      plan(out, update, json)
       return true
     case 'usage_update':
       usage(out, update, json)
@@ -41,9 +42,10 @@ export function readUpdate<S extends v.GenericSchema>(
   return success ? output : undefined
 }
 
-function plan(out: TurnEmitter, json: JsonText): void {
+function plan(out: TurnEmitter, update: object, json: JsonText): void {
   const entries = member(json, 'entries')
-  if (entries?.startsWith('[')) out.emit({ type: 'plan', json: `{"entries":${entries}}` })
+  if (entries?.startsWith('['))
+    out.emit({ type: 'plan', json: `{"entries":${entries}}` }, unknownExt(json, update, PLAN))
   else out.report(unparsed('plan'))
 }
 

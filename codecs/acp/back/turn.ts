@@ -1,16 +1,38 @@
-import { CANCELLED, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
+import {
+  CANCELLED,
+  dropped,
+  type Ending,
+  failedWith,
+  keysOf,
+  TurnEmitter,
+  unparsed,
+  weakened,
+} from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { addUsage, type Fault, type Id, isRecord, type JsonText, member, type Usage } from '../../../src/model/index.ts'
+import {
+  addUsage,
+  type Ext,
+  type Fault,
+  type Id,
+  isRecord,
+  type JsonText,
+  member,
+  type Usage,
+} from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
 import { Chunk, ToolUpdate } from '../update-schema.ts'
 import { readUsage } from '../usage.ts'
-import { PROTOCOL } from '../wire.ts'
+import { PROTOCOL, unknownExt } from '../wire.ts'
 import { readAnswer } from './answer.ts'
 import type { BegunCalls } from './begun-calls.ts'
 import { ModelFailure } from './model-failure.ts'
 import { readUpdate, takeNote } from './notes.ts'
 import type { Quirks } from './quirks.ts'
 import { Tools } from './tools.ts'
+
+/** The members of a piece of a message that are read, also where its `_meta` counts the tokens of a model call. */
+const CHUNK: ReadonlySet<string> = new Set([...keysOf(Chunk), 'sessionUpdate'])
+const COUNTED: ReadonlySet<string> = new Set([...CHUNK, '_meta'])
 
 /** One prompt of an agent as canonical events. `ended` is true once the turn has its end. */
 export class TurnDecoder {
@@ -41,7 +63,7 @@ export class TurnDecoder {
         this.#chunk(update, json)
         return true
       case 'agent_thought_chunk':
-        this.#thought(update)
+        this.#thought(update, json)
         return true
       case 'tool_call':
       case 'tool_call_update':
@@ -55,12 +77,15 @@ export class TurnDecoder {
     }
   }
 
-  /** A piece of the answer that is nothing but text: the hot path. */
-  text(text: string): void {
-    if (text === '') return
+  /** A piece of the answer that is a text, most often nothing else: the hot path. */
+  text(text: string, ext?: Ext): void {
+    if (text === '') {
+      if (ext) this.out.report(dropped('ext', PROTOCOL))
+      return
+    }
     this.#spoke = true
     this.failure.text(text)
-    this.out.text(text)
+    this.out.text(text, ext)
   }
 
   /** True when a piece of text of this message continues the open one. */
@@ -105,7 +130,7 @@ export class TurnDecoder {
   #chunk(update: unknown, json: JsonText): void {
     const chunk = readUpdate(this.out, Chunk, update, 'text-delta')
     if (!chunk) return
-    this.#count(chunk['_meta'])
+    const ext = unknownExt(json, chunk, this.#count(chunk['_meta']) ? COUNTED : CHUNK)
     const part = readBlock(member(json, 'content')!)
     if (part.type === 'data' && chunk.content.type === 'text') {
       this.out.report(unparsed('text-delta'))
@@ -113,21 +138,33 @@ export class TurnDecoder {
     }
     this.#beginPiece(chunk.messageId, false)
     if (part.type === 'text' && part.ext === undefined) {
-      this.text(part.text)
+      this.text(part.text, ext)
       return
     }
     this.#spoke = true
     this.out.openMessage()
-    this.out.closeMessage([part])
+    this.out.closeMessage([part], ext)
   }
 
-  #thought(update: unknown): void {
+  /** A piece of reasoning, which is text alone. */
+  #thought(update: unknown, json: JsonText): void {
     const chunk = readUpdate(this.out, Chunk, update, 'reasoning-delta')
-    const text = chunk?.content.text
-    if (typeof text !== 'string' || text === '') return
-    this.#beginPiece(chunk!.messageId, true)
+    if (!chunk) return
+    const ext = unknownExt(json, chunk, CHUNK)
+    const part = readBlock(member(json, 'content')!)
+    if (part.type !== 'text') {
+      const isText = chunk.content.type === 'text'
+      this.out.report(isText ? unparsed('reasoning-delta') : dropped('reasoning-delta', 'content'))
+      return
+    }
+    if (part.ext) this.out.report(weakened('reasoning-delta', 'content'))
+    if (part.text === '') {
+      if (ext) this.out.report(dropped('ext', PROTOCOL))
+      return
+    }
+    this.#beginPiece(chunk.messageId, true)
     const message = this.out.message ?? this.out.openMessage()
-    this.out.emit({ type: 'reasoning-delta', message, text })
+    this.out.emit({ type: 'reasoning-delta', message, text: part.text }, ext)
   }
 
   #tool(update: unknown, json: JsonText): void {
@@ -135,12 +172,13 @@ export class TurnDecoder {
     if (tool) this.tools.update(tool, json)
   }
 
-  /** The tokens of a model call, which some agents report with an empty piece of text. */
-  #count(meta: unknown): void {
+  /** Reads the tokens of a model call, which some agents report with an empty piece of text; false without any. */
+  #count(meta: unknown): boolean {
     const usage = isRecord(meta) ? readUsage(meta['usage'], (loss) => this.out.report(loss)) : undefined
-    if (!usage) return
+    if (!usage) return false
     this.#counted = addUsage(this.#counted ?? {}, usage)
     this.out.emit({ type: 'usage', scope: 'call', usage })
+    return true
   }
 
   /** A piece of another message, or of another kind, ends the open one. */

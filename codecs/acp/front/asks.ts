@@ -70,7 +70,8 @@ export class Asks {
       status: '"pending"',
       rawInput: inputJson(args),
       content: proposedJson(ownMember(ext, 'content')),
-      locations: listIn(ownMember(ext, 'locations')),
+      locations: startingWith('[', ownMember(ext, 'locations')),
+      _meta: startingWith('{', ownMember(ext, '_meta')),
     })
     const params = object({
       sessionId: quote(work.session.id),
@@ -130,8 +131,8 @@ function approved({ options }: Approval, result: JsonText | undefined): AskReply
   return { kind: 'approval', option: (chosen ?? narrowestOption(options, 'deny'))?.id ?? 'deny' }
 }
 
-function listIn(json: JsonText | undefined): JsonText | undefined {
-  return json?.startsWith('[') ? json : undefined
+function startingWith(sign: '[' | '{', json: JsonText | undefined): JsonText | undefined {
+  return json?.startsWith(sign) ? json : undefined
 }
 
 function optionJson({ id, kind, scope, label }: AskOption): JsonText {

@@ -2,6 +2,7 @@ import { dropped, type EventTable, unwritten, writeEvent } from '../../../src/co
 import {
   type EventOf,
   type Id,
+  type JsonText,
   type Loss,
   member,
   members,
@@ -13,7 +14,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
+import { ALL_KINDS, partLoss, textBlock, writeBlock } from '../content.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
 import type { Client } from './client.ts'
 import { planEntries } from './plan.ts'
@@ -26,6 +27,7 @@ const WINDOW: ReadonlySet<string> = new Set(['used', 'size'])
 const EXTENDED: ReadonlySet<TurnEvent['type']> = new Set([
   'text-delta',
   'reasoning-delta',
+  'message-end',
   'tool-start',
   'tool-call',
   'tool-progress',
@@ -99,37 +101,42 @@ export class TurnWriter {
       this.#report(dropped(type, 'aside'))
       return
     }
-    const extra = ownExt(ext)
-    const id = this.#prefix + message
-    if (extra === undefined) this.#updates.text(kind, text, id)
-    else this.#updates.chunk(kind, `{"type":"text","text":${quote(text)}}`, id, extra)
+    this.#piece(kind, text, this.#prefix + message, ownExt(ext))
   }
 
-  /** The parts of a message that were not shown in pieces. */
-  #messageEnd({ message, parts = [], revised }: EventOf<'message-end'>, view: TurnView): void {
+  #piece(kind: ChunkKind, text: string, message: string, extra: JsonText | undefined): void {
+    if (extra === undefined) this.#updates.text(kind, text, message)
+    else this.#updates.chunk(kind, textBlock(text), message, extra)
+  }
+
+  /** The parts of a message that were not shown in pieces; its further fields go with the first that is shown. */
+  #messageEnd({ message, parts = [], revised, ext }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)!
+    let extra = ownExt(ext)
     if (known.role !== 'assistant' || known.lane !== undefined) {
       if (known.role !== 'user' && parts.length > 0) this.#report(dropped('message-end', 'aside'))
-      return
-    }
-    if (revised) this.#report({ ...dropped('message-end', 'revised'), kind: 'weakened' })
-    for (const part of parts) {
-      if (part.type === 'text' ? !known.streamed : part.type !== 'reasoning' || known.thought !== true) {
-        this.#part(part, this.#prefix + message)
+    } else {
+      if (revised) this.#report({ ...dropped('message-end', 'revised'), kind: 'weakened' })
+      for (const part of parts) {
+        if (part.type === 'text' ? known.streamed : part.type === 'reasoning' && known.thought === true) continue
+        if (this.#part(part, this.#prefix + message, extra)) extra = undefined
       }
     }
+    if (extra !== undefined) this.#report(dropped('ext', PROTOCOL))
   }
 
-  #part(part: Part, message: string): void {
+  /** Shows a part; false for one that is empty or has no place. */
+  #part(part: Part, message: string, extra: JsonText | undefined): boolean {
     if (part.type === 'reasoning' || part.type === 'text') {
       const kind = part.type === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk'
       if (part.ext === undefined || part.type === 'reasoning') {
-        if (part.text !== '') this.#updates.text(kind, part.text, message)
-        return
+        if (part.text !== '') this.#piece(kind, part.text, message, extra)
+        return part.text !== ''
       }
     }
     const block = writeBlock(part, ALL_KINDS, (lost, field) => this.#report(partLoss(lost, field)))
-    if (block !== undefined) this.#updates.chunk('agent_message_chunk', block, message)
+    if (block !== undefined) this.#updates.chunk('agent_message_chunk', block, message, extra)
+    return block !== undefined
   }
 
   #plan({ json, ext }: EventOf<'plan'>): void {

@@ -54,7 +54,8 @@ describe('an approval', () => {
   test('shows the change that an agent of this protocol proposes, and the kind of its call', () => {
     const start = { type: 'tool-start', tool: 't', name: 'edit', kind: 'edit', executor: 'agent' }
     const diff = { type: 'diff', path: '/a', oldText: null, newText: 'b' }
-    const json = JSON.stringify({ content: [diff, { type: 'terminal', terminalId: 'x' }], locations: [{ path: '/a' }] })
+    const content = [diff, { type: 'terminal', terminalId: 'x' }]
+    const json = JSON.stringify({ content, locations: [{ path: '/a' }], _meta: { k: 1 } })
     const { editor } = asking([start, { ...ask, ext: { protocol: 'acp', json } }])
     expect(editor.last!.params?.['toolCall']).toEqual({
       toolCallId: '1.t',
@@ -65,12 +66,13 @@ describe('an approval', () => {
       rawInput: { cmd: 'ls' },
       content: [diff],
       locations: [{ path: '/a' }],
+      _meta: { k: 1 },
     })
   })
 
   test.each([
-    ['acp', '{"content":7,"locations":null}'],
-    ['zot', '{"content":[],"locations":[]}'],
+    ['acp', '{"content":7,"locations":null,"_meta":[]}'],
+    ['zot', '{"content":[],"locations":[],"_meta":{}}'],
   ])('shows nothing of what %s says as %s', (protocol, json) => {
     const { editor } = asking([{ ...ask, ext: { protocol, json } }])
     const call = editor.last!.params?.['toolCall']

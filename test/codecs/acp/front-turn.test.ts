@@ -54,6 +54,36 @@ describe('messages', () => {
     expect(losses).toEqual([])
   })
 
+  const fields = { protocol: 'acp', json: '{"_meta":{"k":1}}' }
+  test.each([
+    [
+      'the first part that is shown',
+      OPEN,
+      [
+        { type: 'text', text: '' },
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      [{ k: 1 }, undefined],
+    ],
+    ['a thought', OPEN, [{ type: 'reasoning', text: 'Hm.' }], [{ k: 1 }]],
+    [
+      'an image',
+      OPEN,
+      [
+        { type: 'file', ref: 'x' },
+        { type: 'image', base64: 'QUFB' },
+      ],
+      [{ k: 1 }],
+    ],
+    ['nothing: they are lost', OPEN, [], []],
+    ['nothing of a sub-agent: they are lost', { ...OPEN, lane: 'sub' }, [{ type: 'text', text: 'a' }], []],
+  ])('that came whole have their further fields with %s', (_, open, parts, metas) => {
+    const { updates, losses } = shown([open, { ...CLOSE, parts, ext: fields }])
+    expect(updates.map((update) => (update as { _meta?: unknown })._meta)).toEqual(metas)
+    expect(losses.includes('dropped ext acp')).toBe(metas.length === 0)
+  })
+
   test('that came whole are shown once', () => {
     const parts = [
       { type: 'reasoning', text: 'Hm.' },

@@ -65,6 +65,45 @@ describe('messages', () => {
     expect(ofType(drive, 'text-delta').map(({ message, text }) => message + text)).toEqual(['b1a', 'b1b', 'b1c', 'b2d'])
   })
 
+  const meta = { _meta: { k: 1 } }
+  const ext = { protocol: 'acp', json: '{"_meta":{"k":1}}' }
+  test.each([
+    ['text', chunk({ type: 'text', text: 'a' }, meta), 'text-delta'],
+    ['an image', chunk({ type: 'image', data: 'QQ==' }, meta), 'message-end'],
+    ['a thought', thought('Hm.', meta), 'reasoning-delta'],
+    ['a plan', updateLine('plan', { entries: [], ...meta }), 'plan'],
+  ] as const)('further members of %s go on with it', (_, line, type) => {
+    const drive = running()
+    drive.feed(line)
+    expect(ofType(drive, type).map((event) => event.ext)).toEqual([ext])
+    expect(drive.losses).toEqual([])
+  })
+
+  const lost = (kind: string, item: string, field?: string, why = 'no-place') => [
+    { kind, item, ...(field !== undefined && { field }), why, count: 1 },
+  ]
+  const image = { type: 'image', data: 'QQ==', mimeType: 'image/png' }
+  const thoughtOf = (content: object) => updateLine('agent_thought_chunk', { content })
+  test.each([
+    ['further members of an empty text', chunk({ type: 'text', text: '' }, meta), lost('dropped', 'ext', 'acp')],
+    ['further members of an empty thought', thought('', meta), lost('dropped', 'ext', 'acp')],
+    ['a thought that is an image', thoughtOf(image), lost('dropped', 'reasoning-delta', 'content')],
+    [
+      'a thought without its text',
+      thoughtOf({ type: 'text' }),
+      lost('unparsed', 'reasoning-delta', undefined, 'unknown'),
+    ],
+    [
+      'annotations of a thought',
+      thoughtOf({ type: 'text', text: 'a', annotations: {} }),
+      lost('weakened', 'reasoning-delta', 'content'),
+    ],
+  ])('%s are a loss', (_, line, losses) => {
+    const drive = running()
+    drive.feed(line)
+    expect(drive.losses).toEqual(losses)
+  })
+
   test('an image alone is an answer', () => {
     const drive = running()
     drive.feed(chunk({ type: 'image', data: 'QQ==', mimeType: 'image/png' }))
