@@ -22,11 +22,11 @@ const TOKEN_KEY = /token/i
 
 /** Patterns of secrets within a text. The first group is kept. */
 const SHAPES: readonly RegExp[] = [
-  /\b((?:Bearer|Basic)\s{1,3})[\w.~+/=-]{16,}/gi,
+  /\b((?:Bearer|Basic)\s{1,3})[\w.~+/=-]{16}[\w.~+/=-]*/gi,
   /\b((?:authorization|cookie|x-api-key):\s{0,3})[^\r\n"]+/gi,
   /(:\/\/)[^\s/@"']{1,512}(?=@)/g,
   /((?:token|secret|passw(?:or)?d|api[-_]?key)=)[^\s"'&;,]+/gi,
-  /((?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie)"\s{0,3}:\s{0,3}")(?:[^"\\]|\\.)+/gi,
+  /((?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie)"\s{0,3}:\s{0,3}")(?!")[\s\S]*?(?="(?<!(?<!\\)(?:\\\\)*\\")|$)/gi,
 ]
 
 /** The shortest value to replace: shorter ones would occur in every text. */

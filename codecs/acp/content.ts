@@ -165,5 +165,6 @@ function resourceBlock(uri: string, mime: string | undefined, base64: string): J
 
 /** The last segment of a URL, as the name that a link has to have. */
 function nameOf(url: string): string {
-  return url.split(/[?#]/, 1)[0]!.replace(/\/+$/, '').split('/').at(-1) || url
+  const path = url.split(/[?#]/, 1)[0]!.replace(/(?<!\/)\/+$/, '')
+  return path.slice(path.lastIndexOf('/') + 1) || url
 }

@@ -69,7 +69,7 @@ function stderrTail(stderr: string, secrets: readonly string[]): string {
   for (const secret of secrets) if (secret.length >= 6) text = text.replaceAll(secret, '***')
   text = text
     .replace(/\b(bearer|basic)\s+\S+/gi, '$1 ***')
-    .replace(/\b(?:sk|pk|rk|gh[pousr]|xox[abprs]|AKIA)[-_]?[A-Za-z0-9_-]{12,}/g, '***')
+    .replace(/\b(?:sk|pk|rk|gh[pousr]|xox[abprs]|AKIA)[-_]?[A-Za-z0-9_-]{12}[A-Za-z0-9_-]*/g, '***')
     .replace(/((?:api[_-]?key|token|secret|passw(?:or)?d|credential)s?["']?\s*[:=]\s*)\S+/gi, '$1***')
     .trim()
   return text.length <= STDERR_TAIL ? text : text.slice(-STDERR_TAIL).replace(/^[^\n]*\n/, '')

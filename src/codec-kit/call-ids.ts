@@ -1,7 +1,6 @@
 import type { Id } from '../model/index.ts'
 
-/** Escapes: `_u` is an underscore and `_d` a full stop. */
-const CALL_ID = /^[a-z]+_(?<continuation>(?:[^_]|_[ud])+)_n(?<at>\d{1,4})$/
+const CALL_ID = /^[a-z]+_(?<continuation>.+)_n(?<at>\d{1,4})$/s
 
 /** A question of a parked turn: the turn's token, and the place of the question among those that it waits for. */
 export interface ParkedCall {
@@ -24,15 +23,16 @@ export function escapeToken(token: string): string {
   return token.replace(/[_.]/g, (char) => (char === '.' ? '_d' : '_u'))
 }
 
-/** The token that was escaped. */
-export function unescapeToken(escaped: string): string {
+/** The token that was escaped; undefined for a text that `escapeToken` does not give. */
+export function unescapeToken(escaped: string | undefined): string | undefined {
+  if (escaped === undefined || /_(?![ud])/.test(escaped)) return undefined
   return escaped.replace(/_[ud]/g, (pair) => (pair === '_d' ? '.' : '_'))
 }
 
 /** The question that a call id stands for; undefined for an id of another server. */
 export function parkedCallOf(id: Id): ParkedCall | undefined {
   const { continuation, at } = CALL_ID.exec(id)?.groups ?? {}
-  const token = continuation === undefined ? undefined : unescapeToken(continuation)
+  const token = unescapeToken(continuation)
   return token?.includes('.') ? { continuation: token, at: Number(at) } : undefined
 }
 

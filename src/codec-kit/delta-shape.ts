@@ -30,7 +30,7 @@ export class DeltaShape {
     const pieces = (text: string): string[] => (changing ? text.split(changing) : [text])
     const first = pieces(before)
     this.#before = first.length - 1
-    const rest = pieces(after.replace(/ *\}$/, ''))
+    const rest = pieces(after.replace(/(?<! ) *\}$/, ''))
     this.#fixed = [...first, ...rest]
     if (rest.length === 1) this.#tail = `${rest[0]}}`
     this.#isOneLine = !hasLineEnd(this.#fixed.join(''))

@@ -19,8 +19,8 @@ const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
  * beginning of the text or of what follows a colon or an opening bracket. A bare number elsewhere is not a status.
  */
 const STATUSES: readonly RegExp[] = [
-  /\bhttp(?:\/[\d.]+)?(?:[ _-]?(?:error|status|code))*["']?\s*[:=]?\s*["']?([45]\d\d)\b/i,
-  /\b(?:status|statusCode|status_code|error[ _-]?code|api error|upstream|code)["']?\s*[:=]?\s*["'(]?([45]\d\d)\b/i,
+  /\bhttp(?:\/[\d.]+)?(?:[ _-]?(?:error|status|code))*["']?\s*(?:[:=]\s*)?["']?([45]\d\d)\b/i,
+  /\b(?:status|statusCode|status_code|error[ _-]?code|api error|upstream|code)["']?\s*(?:[:=]\s*)?["'(]?([45]\d\d)\b/i,
   /\b([45]\d\d)\b[\s:,-]*(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|request timeout|payload too large|unprocessable|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out)/i,
   /(?:^|\n|: +|[[(]\s*)([45]\d\d)(?=[\s\]):,;.{-]|$)(?!\s*(?:ms|s|seconds|tokens|bytes|chars)\b)/,
 ]

@@ -75,7 +75,7 @@ function partial({ text, role, session_id }: Record<string, unknown>): PartialEv
 /** A line without the JSON white space and byte order marks around it. */
 export function unpadded(line: string): string {
   if (line.charCodeAt(0) === 123 && line.endsWith('}')) return line
-  return line.replace(/^[ \t\r\n\ufeff]+|[ \t\r\n\ufeff]+$/g, '')
+  return line.replace(/^[ \t\r\n\ufeff]+|(?<![ \t\r\n\ufeff])[ \t\r\n\ufeff]+$/g, '')
 }
 
 /** Members with a place in the model, by the type of their event. */

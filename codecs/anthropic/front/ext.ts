@@ -30,7 +30,7 @@ export function extOf(body: string, read: Read, system: readonly Part[], betas: 
     ['system', system.some(({ ext }) => ext) ? member(body, 'system') : undefined],
     ['tool_choice', isWholeChoice(read.tool_choice) ? undefined : member(body, 'tool_choice')],
     ...(others === undefined ? [] : members(others)).map(([key, value]) => withinOf(key, value, read)),
-    ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(/\s*,\s*/))],
+    ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(',').map((beta) => beta.trim()))],
   ])
   return json === '{}' ? undefined : toExt(json)
 }

@@ -13,9 +13,9 @@ export interface ResponseRef {
   stored: boolean
 }
 
-const RESPONSE_ID = /^resp(?<unstored>n?)_(?<token>(?:[^_]|_[ud])+)$/
-const ITEM_ID = /^[a-z]+_(?<token>(?:[^_]|_[ud])+)_i\d+$/
-const APPROVAL_ID = /^(?<call>mcpr_.+)_o(?<allow>[\w-]*)_o(?<deny>[\w-]*)$/
+const RESPONSE_ID = /^resp(?<unstored>n?)_(?<token>.+)$/s
+const ITEM_ID = /^[a-z]+_(?<token>.+)_i\d+$/s
+const APPROVAL_ID = /^(?<call>mcpr_.+)_o(?<allow>[a-zA-Z0-9-]*)_o(?<deny>[a-zA-Z0-9-]*)$/s
 
 /** The id of a response. It is the same each time that the turn is written again. */
 export function responseId({ turn, continuation = turn, stored }: ResponseRef): Id {
@@ -25,7 +25,8 @@ export function responseId({ turn, continuation = turn, stored }: ResponseRef): 
 /** The response of an id; undefined for an id of another server. */
 export function responseOf(id: Id): ResponseRef | undefined {
   const { unstored, token } = RESPONSE_ID.exec(id)?.groups ?? {}
-  return token === undefined ? undefined : { ...turnOfToken(unescapeToken(token)), stored: unstored === '' }
+  const named = unescapeToken(token)
+  return named === undefined ? undefined : { ...turnOfToken(named), stored: unstored === '' }
 }
 
 /** The id of an output item; `at` is its place in the output. */
@@ -44,8 +45,8 @@ export function inputItemId(prefix: string, { turn, continuation = turn }: Respo
 
 /** The turn of an output item; undefined for an item of another server. */
 export function turnOfItem(id: Id): Id | undefined {
-  const token = ITEM_ID.exec(id)?.groups?.['token']
-  return token === undefined ? undefined : turnOfToken(unescapeToken(token)).turn
+  const named = unescapeToken(ITEM_ID.exec(id)?.groups?.['token'])
+  return named === undefined ? undefined : turnOfToken(named).turn
 }
 
 function turnOfToken(token: string): { turn: Id; continuation?: string } {
@@ -81,5 +82,7 @@ function escapeOption(id: string): string {
 }
 
 function unescapeOption(escaped: string): string {
-  return escaped.replace(/-([0-9a-f]+)-/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+  return escaped.replace(/-([0-9a-f]{1,5}|10[0-9a-f]{4})-/g, (_, code: string) =>
+    String.fromCodePoint(Number.parseInt(code, 16)),
+  )
 }

@@ -63,7 +63,7 @@ export function presentedFault({ ext, ...why }: Fault, texts: ErrorTexts): Fault
 function messageOf({ code, message }: Fault, { redact, login }: ErrorTexts): string {
   const text = redact(message)
   if (login === undefined || code !== 'provider-auth') return text
-  return `${text.replace(/[\s.]+$/, '')}; to log in, type: ${login}`
+  return `${text.replace(/(?<![\s.])[\s.]+$/, '')}; to log in, type: ${login}`
 }
 
 function redactedExt({ protocol, json }: Ext, { redact }: ErrorTexts): Ext {
