@@ -61,8 +61,8 @@ export interface ModelAnswer {
   write(): readonly JsonText[]
 }
 
-/** The result of a call, for the model. */
-export type CallResult = Part & { type: 'tool-reply' }
+/** The result of a call, for the model. `saysStatus`: a text of its own says that the call has failed. */
+export type CallResult = Part & { type: 'tool-reply' } & { saysStatus?: true }
 
 /** The wire of one server of a model, for one turn. */
 export interface ModelApi {
@@ -281,7 +281,7 @@ export class ModelTurn {
       return
     }
     const parts = [{ type: 'text' as const, text: `There is no tool "${name}".` }]
-    this.#waiting.set(tool, { type: 'tool-reply', tool, status: 'error', parts })
+    this.#waiting.set(tool, { type: 'tool-reply', tool, status: 'error', parts, saysStatus: true })
     this.#ports.emit({ type: 'tool-end', turn, tool, status: 'error', parts })
   }
 

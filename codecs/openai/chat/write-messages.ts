@@ -1,4 +1,4 @@
-import { type Entry, withFurther } from '../../../src/codec-kit/index.ts'
+import { type CallResult, type Entry, withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote, textOf } from '../../../src/model/index.ts'
 import { isRefusal } from '../content.ts'
 import { type DeclaredTools, formOf } from '../declared-tools.ts'
@@ -42,12 +42,12 @@ export class MessageWriter {
    * The result of a tool as a message. The protocol has no place for a failure: a text says so where there is no other,
    * else it is a loss.
    */
-  result(result: Part & { type: 'tool-reply' }): JsonText {
+  result(result: CallResult): JsonText {
     reportOwn(result, 'chat', this.#lost)
     const { tool, status, parts } = result
     const said = this.#said(parts)
     const failed = status !== 'ok'
-    if (failed && said !== '""') this.#lost(result, 'status')
+    if (failed && said !== '""' && !result.saysStatus) this.#lost(result, 'status')
     const text = failed && said === '""' ? quote(`The tool call ended with the status: ${status}.`) : said
     const entries: Entry[] = [
       ['role', '"tool"'],

@@ -1,4 +1,4 @@
-import { withFurther } from '../../../src/codec-kit/index.ts'
+import { type CallResult, withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote } from '../../../src/model/index.ts'
 import type { DeclaredTools } from '../declared-tools.ts'
 import { MESSAGES, ownOf, reportOwn } from '../further.ts'
@@ -41,11 +41,11 @@ export class ItemWriter {
   }
 
   /** The result of a call. A text says that it failed where there is no other, else that is a loss. */
-  result(result: Part & { type: 'tool-reply' }): JsonText {
+  result(result: CallResult): JsonText {
     const { tool, status, parts } = result
     const said = outputJson(parts, this.#lost)
     const failed = status !== 'ok'
-    if (failed && said !== '""') this.#lost(result, 'status')
+    if (failed && said !== '""' && !result.saysStatus) this.#lost(result, 'status')
     const text = failed && said === '""' ? quote(`The tool call ended with the status: ${status}.`) : said
     return this.#own(result, [
       ['type', this.#custom.has(tool) ? '"custom_tool_call_output"' : '"function_call_output"'],
