@@ -12,7 +12,7 @@ import {
 } from '../../src/model/index.ts'
 import { type Api, withOwn } from './further.ts'
 import type { LostPart } from './part-loss.ts'
-import { ownMember, toExt } from './wire.ts'
+import { ownExt, ownMember, toExt } from './wire.ts'
 
 /** A content list could not be read; `at` is the place of the part that is wrong. */
 export interface WrongContent {
@@ -79,6 +79,19 @@ export const AUDIO: PartReader = {
     if (typeof data !== 'string' || typeof format !== 'string' || !isBase64(data)) return undefined
     return { type: 'audio', base64: data, mime: `audio/${format}` }
   },
+}
+
+/** The `ext` of data that is an item of the Responses API, of a type which the model has no place for. */
+export const ITEM = '{"item":true}'
+
+/** True for data that is such an item: it stands for itself in a conversation, in no message. */
+export function isItemData({ type, ext }: Part): boolean {
+  return type === 'data' && ownExt(ext) === ITEM
+}
+
+/** The parts of a content, written; a text without anything where none of them has a form. */
+export function listJson(written: readonly JsonText[]): JsonText {
+  return written.length === 0 ? '""' : `[${written.join(',')}]`
 }
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:/i

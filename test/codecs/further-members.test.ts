@@ -230,7 +230,7 @@ const TOLD: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     messages: /^(messages\.[01]|messages\.3\.content\.1|response_format|stream_options|tool_choice|tools\.[12])?(\.|$)/,
   },
   responses: {
-    chat: /^(input\.2\.content\.1|input\.3|tools\.[23])(\.|$)/,
+    chat: /^(input\.2\.content\.1|input\.[39]|tools\.[23])(\.|$)/,
     messages: /^(input\.0|input\.2\.content\.1|input\.3|reasoning|stream_options|text|tool_choice|tools\.[123])?(\.|$)/,
   },
   messages: {

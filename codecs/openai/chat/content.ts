@@ -11,6 +11,7 @@ import {
   imageUrl,
   isContentPart,
   isRefusal,
+  listJson,
   type PartReaders,
   type Places,
   readParts,
@@ -62,7 +63,7 @@ export function contentJson(parts: readonly Part[], lost: LostPart): JsonText {
     reportOwn(first, 'chat', lost)
     return quote(first.text)
   }
-  return `[${parts.flatMap((part) => partJson(part, lost) ?? []).join(',')}]`
+  return listJson(parts.flatMap((part) => partJson(part, lost) ?? []))
 }
 
 function partJson(part: Part, lost: LostPart): JsonText | undefined {

@@ -1,6 +1,6 @@
 import { type CallResult, type Entry, withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote, textOf } from '../../../src/model/index.ts'
-import { isRefusal } from '../content.ts'
+import { isItemData, isRefusal } from '../content.ts'
 import { type DeclaredTools, formOf } from '../declared-tools.ts'
 import { MESSAGES, ownOf, reportOwn } from '../further.ts'
 import type { LostPart } from '../part-loss.ts'
@@ -25,7 +25,8 @@ export class MessageWriter {
   /** A canonical message as those of a request: the results of tools are messages of their own. */
   message({ role, parts }: Pick<Message, 'role' | 'parts'>): JsonText[] {
     const results = parts.filter((part) => part.type === 'tool-reply')
-    const others = parts.filter((part) => part.type !== 'tool-reply')
+    const others = parts.filter((part) => part.type !== 'tool-reply' && !isItemData(part))
+    for (const part of parts) if (isItemData(part)) this.#lost(part)
     const replies = results.map((result) => this.result(result))
     if (others.length === 0) return replies
     if (role === 'assistant') return [this.answer(others), ...replies]

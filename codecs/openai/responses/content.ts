@@ -12,6 +12,7 @@ import {
   imageUrl,
   isContentPart,
   isRefusal,
+  listJson,
   type PartReader,
   type PartReaders,
   type Places,
@@ -75,7 +76,7 @@ const PLACES: Places = {
 
 /** Parts as a `content`; `text` is the type of a text in it, which differs between the two sides of a conversation. */
 export function contentJson(parts: readonly Part[], text: 'input_text' | 'output_text', lost: LostPart): JsonText {
-  return `[${parts.flatMap((part) => partJson(part, text, lost) ?? []).join(',')}]`
+  return listJson(parts.flatMap((part) => partJson(part, text, lost) ?? []))
 }
 
 /** The result of a call as an `output`: one text where there is nothing else. */

@@ -1,9 +1,10 @@
 import { type CallResult, withFurther } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Message, object, type Part, quote } from '../../../src/model/index.ts'
+import { isItemData } from '../content.ts'
 import type { DeclaredTools } from '../declared-tools.ts'
 import { MESSAGES, ownOf, reportOwn } from '../further.ts'
 import type { LostPart } from '../part-loss.ts'
-import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
+import { ownMember, PROTOCOL } from '../wire.ts'
 import { contentJson, outputJson } from './content.ts'
 
 /** Writes the items of a conversation for a server. */
@@ -127,9 +128,6 @@ type ItemPart = Part & { type: 'tool-call' | 'tool-reply' | 'reasoning' | 'data'
 
 /** True for a part that is an item of its own: also one of another type, which came as an item. */
 function isItem(part: Part): part is ItemPart {
-  if (part.type === 'data') return ownExt(part.ext) === ITEM
+  if (part.type === 'data') return isItemData(part)
   return part.type === 'tool-call' || part.type === 'tool-reply' || part.type === 'reasoning'
 }
-
-/** The `ext` of a part that holds an item of a type which the model has no place for. */
-export const ITEM = '{"item":true}'

@@ -10,11 +10,10 @@ import {
   parseObject,
   type Role,
 } from '../../../../src/model/index.ts'
-import type { WrongContent } from '../../content.ts'
+import { ITEM, type WrongContent } from '../../content.ts'
 import { MESSAGES, withOwn } from '../../further.ts'
 import { toExt } from '../../wire.ts'
 import { readContent } from '../content.ts'
-import { ITEM } from '../items.ts'
 import { sealOf } from '../seals.ts'
 import { ofOther, readApproval, readQuestion, readReference, readTools } from './control-items.ts'
 import { type Fields, ITEM_HEAD, type ReadItem, wrong } from './read-item.ts'
