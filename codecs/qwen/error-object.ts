@@ -1,16 +1,22 @@
 import { codeOfProviderText, wordTable } from '../../src/codec-kit/index.ts'
 import {
+  append,
   type ErrorCode,
   type Fault,
   fault,
   type JsonText,
   member,
+  members,
   object,
   parseObject,
   quote,
+  rest,
 } from '../../src/model/index.ts'
 import { errors } from '../qwen-code/index.ts'
-import { entriesExt, ownMember } from './wire.ts'
+import { entriesExt, ownExt, ownMember } from './wire.ts'
+
+/** The members of an error object. */
+const MEMBERS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code', 'retryable'])
 
 /** `error.type` of every error, in the words of the OpenAI error object. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -60,13 +66,15 @@ const BY_TYPE = wordTable<ErrorCode>({
  * that leaves the process healthy says whether the same request may succeed later.
  */
 export function errorJson(found: Fault, healthy: boolean): JsonText {
-  return object({
+  const own = object({
     message: quote(found.message),
     type: ownMember(found.ext, 'type') ?? quote(TYPES[found.code]),
     param: ownMember(found.ext, 'param') ?? 'null',
     code: ownMember(found.ext, 'code') ?? quote(errors[found.code].code),
     retryable: healthy ? String(found.retryable) : undefined,
   })
+  const further = ownExt(found.ext)
+  return further === undefined ? own : append(own, rest(further, MEMBERS))
 }
 
 /** The fault of an error object (raw JSON), whose message the protocol makes for users. */
@@ -78,7 +86,7 @@ export function faultOfError(json: JsonText): Fault {
   const byType = typeof type === 'string' ? BY_TYPE.get(type) : undefined
   const canonical = known ?? byType ?? codeOfProviderText(`${code ?? type ?? ''}: ${text}`) ?? 'internal'
   const param = member(json, 'param')
-  const ext = entriesExt({
+  const ext = entriesExt(members(rest(json, MEMBERS) ?? '{}'), {
     code: known === undefined ? member(json, 'code') : undefined,
     type: type === TYPES[canonical] ? undefined : member(json, 'type'),
     param: param === 'null' ? undefined : param,

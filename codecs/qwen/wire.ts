@@ -18,7 +18,7 @@ export const NEW_SESSION = '_new'
 export const MESSAGE_GAP = '\n\n'
 
 /** Members that decide what a line is, and those that writers splice into an inner object. */
-const RESERVED: ReadonlySet<string> = new Set(['type', 'object', 'error', 'message', 'delta'])
+const RESERVED: ReadonlySet<string> = new Set(['type', 'object', 'error', 'message', 'delta', 'choice'])
 
 export const { ownExt, ownMember, entriesExt, unknownExt } = extensions(PROTOCOL)
 
@@ -26,6 +26,11 @@ export const { ownExt, ownMember, entriesExt, unknownExt } = extensions(PROTOCOL
 export function addedMembers(ext: Ext | undefined): JsonText | undefined {
   const own = ownExt(ext)
   return own === undefined ? undefined : rest(own, RESERVED)
+}
+
+/** Returns the fields of what a completion or a chunk says, for a line of either kind. */
+export function saidMembers(ext: Ext | undefined): JsonText | undefined {
+  return ownMember(ext, 'message') ?? ownMember(ext, 'delta')
 }
 
 /** The id of a session's turn. `turn` counts from 1. */

@@ -3,7 +3,7 @@ export { type DefaultFlags, hasFlag, withDefaultFlags } from './arguments.ts'
 export { askIdOf } from './ask-ids.ts'
 export { isBase64 } from './base64.ts'
 export { callIdOf, escapeToken, type ParkedCall, parkedCallOf, turnOf, unescapeToken } from './call-ids.ts'
-export { readChatUsage } from './chat-usage.ts'
+export { CHAT_COUNTS, readChatUsage } from './chat-usage.ts'
 export {
   type Cited,
   characters,

@@ -1,4 +1,4 @@
-import { readChatUsage, readCounts, reportFurther } from '../../../src/codec-kit/index.ts'
+import { CHAT_COUNTS, readChatUsage, reportFurther } from '../../../src/codec-kit/index.ts'
 import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
 
 /** A `usage` object; what is unknown is zero, because clients add the counts up. */
@@ -19,28 +19,8 @@ function details(counts: Readonly<Record<string, number | undefined>>): JsonText
   return json === '{}' ? undefined : json
 }
 
-/** An object that has counts. */
-interface UsageJson {
-  prompt_tokens_details?: unknown
-}
-
-const WRITTEN = { cacheWrite: 'cache_write_tokens' } as const
-
-/** The counts that are read, and what follows from them. */
-const COUNTED = {
-  cached_tokens: true,
-  prompt_cache_hit_tokens: true,
-  prompt_cache_miss_tokens: true,
-  prompt_tokens: true,
-  completion_tokens: true,
-  total_tokens: true,
-  prompt_tokens_details: { cached_tokens: true, cache_write_tokens: true },
-  completion_tokens_details: { reasoning_tokens: true },
-} as const
-
 /** Reads the tokens of a `usage` object; undefined when nothing was counted. */
 export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
-  const usage = readChatUsage(json, report)
-  if (isRecord(json)) reportFurther(json, COUNTED, report, 'usage')
-  return usage && { ...usage, ...readCounts((json as UsageJson).prompt_tokens_details, WRITTEN, report) }
+  if (isRecord(json)) reportFurther(json, CHAT_COUNTS, report, 'usage')
+  return readChatUsage(json, report)
 }

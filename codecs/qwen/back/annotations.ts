@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { keysOf, wordTable } from '../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, members, parseObject, rest } from '../../../src/model/index.ts'
 import { Terminal, Thought, ToolDisplay } from '../schema.ts'
-import { entriesExt } from '../wire.ts'
+import { entriesExt, unknownExt } from '../wire.ts'
 import { type Reader, reader } from './lines.ts'
 import { SESSION_EVENT } from './session-events.ts'
 import type { TurnDecoder } from './turn.ts'
@@ -18,11 +18,12 @@ export interface Annotations {
 }
 
 const DISPLAY = keysOf(ToolDisplay)
+const THOUGHT = keysOf(Thought)
 
 /** Readers of facts about a turn besides its answer, which come as lines or as annotations. */
 export const NOTES = wordTable<Reader>({
-  'x-qwen-thought': reader('reasoning-delta', Thought, (turn, { subject, description }) => {
-    turn.thought(subject ?? '', description ?? '')
+  'x-qwen-thought': reader('reasoning-delta', Thought, (turn, thought, json) => {
+    turn.thought(thought.subject ?? '', thought.description ?? '', unknownExt(json, thought, THOUGHT))
     return 'read'
   }),
   'x-qwen-tool-display': reader('tool-progress', ToolDisplay, (turn, { tool_call_id: id, status }, json) => {

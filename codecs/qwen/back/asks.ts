@@ -1,4 +1,4 @@
-import { askIdOf, messageLine, scalarText } from '../../../src/codec-kit/index.ts'
+import { askIdOf, type KnownMembers, messageLine, reportFurther, scalarText } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -8,6 +8,7 @@ import {
   type Id,
   type JsonText,
   member,
+  members,
   object,
   parseObject,
   type Question,
@@ -51,8 +52,7 @@ export class BackAsks {
     const asked = subtype === 'can_use_tool' ? approvalOf(line, turn) : clientQuestion(subtype, line)
     const ask = askIdOf(request, this.#open)
     this.#open.set(ask, { ...asked, request })
-    const metadata = asked.question.kind === 'approval' ? member(line, 'metadata') : undefined
-    turn.emit({ type: 'ask', ask, question: asked.question }, entriesExt({ metadata }))
+    turn.emit({ type: 'ask', ask, question: asked.question }, entriesExt(members(furtherOf(asked.question, line))))
   }
 
   /** Sends the answer to a question; a question that is not open any more gets none. */
@@ -69,6 +69,12 @@ export class BackAsks {
   }
 }
 
+/** The members of a tool, or of a payload that is one. */
+const TOOL: KnownMembers = {
+  ...{ id: true, tool_call_id: true, tool_use_id: true, name: true, tool_name: true, arguments: true, input: true },
+  ...{ reason: true, description: true, options: true, metadata: true },
+}
+
 /** An approval in either of its shapes: `tool` and `metadata` side by side, or both within `payload`. */
 function approvalOf(line: JsonText, turn: TurnDecoder): Asked {
   const payload = member(line, 'payload') ?? '{}'
@@ -76,6 +82,7 @@ function approvalOf(line: JsonText, turn: TurnDecoder): Asked {
   const metadata = member(line, 'metadata') ?? member(payload, 'metadata') ?? payload
   const about = parseObject(metadata) ?? {}
   const fields = parseObject(tool) ?? {}
+  reportFurther(fields, TOOL, (loss) => turn.report(loss))
   const name = fields['name'] ?? fields['tool_name']
   const description = about['reason'] ?? about['description']
   const options = elements(member(metadata, 'options') ?? '').flatMap(readOption)
@@ -106,6 +113,14 @@ function readOption(json: JsonText): AskOption[] {
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(['type', 'request_id', 'subtype', 'session_id', 'prompt_id'])
+const AROUND: ReadonlySet<string> = new Set([...ENVELOPE, 'payload'])
+const ASKED: ReadonlySet<string> = new Set([...AROUND, 'tool'])
+
+/** The members of a request without a place, as an object. Without a payload another question is all of them. */
+function furtherOf({ kind }: Question, line: JsonText): JsonText {
+  if (kind !== 'approval' && member(line, 'payload') === undefined) return '{}'
+  return rest(line, kind === 'approval' ? ASKED : AROUND) ?? '{}'
+}
 
 /** Any other question: its `payload`, or everything that is not the envelope. */
 function clientQuestion(method: string, line: JsonText): Asked {

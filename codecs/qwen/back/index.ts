@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { dropped, UnaskedTurn, unparsed, withDefaultFlags } from '../../../src/codec-kit/index.ts'
+import {
+  dropped,
+  type KnownMembers,
+  reportFurther,
+  UnaskedTurn,
+  unparsed,
+  withDefaultFlags,
+} from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -41,6 +48,9 @@ const READERS: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['x-qwen-session-event', SESSION_EVENT],
   ['result/command', COMMAND_RESULT],
 ])
+
+/** The members of a line with a fatal error. */
+const FATAL: KnownMembers = { error: true, session_id: true, prompt_id: true }
 
 /**
  * An agent of the RFC: one process for a session, or one for every turn. It has no handshake: it reads its input in its
@@ -125,6 +135,7 @@ export class QwenBack implements BackLink {
     }
     const { type } = value
     if (isRecord(value['error']) && type === undefined && value['object'] === undefined) {
+      reportFurther(value, FATAL, (loss) => this.#work?.decoder.report(loss))
       this.#break(faultOfError(member(line, 'error')!))
     } else if (type === 'control_request') this.#ask(value, line)
     else if (typeof type === 'string' && type.startsWith('result/') && type !== 'result/command') {

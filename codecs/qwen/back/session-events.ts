@@ -1,5 +1,22 @@
-import { keysOf, readChatUsage, scalarText, wordTable } from '../../../src/codec-kit/index.ts'
-import { type EventOf, type Ext, type JsonText, member, members, type Stop } from '../../../src/model/index.ts'
+import {
+  CHAT_COUNTS,
+  keysOf,
+  readChatUsage,
+  reportFurther,
+  scalarText,
+  wordTable,
+} from '../../../src/codec-kit/index.ts'
+import {
+  type EventOf,
+  type Ext,
+  isRecord,
+  type JsonText,
+  type Loss,
+  member,
+  members,
+  type Stop,
+} from '../../../src/model/index.ts'
+import { OWN_MESSAGES } from '../ends.ts'
 import { CommandResult, SessionEvent } from '../schema.ts'
 import { entriesExt, unknownExt } from '../wire.ts'
 import { type Reader, reader } from './lines.ts'
@@ -29,11 +46,16 @@ export const SESSION_EVENT: Reader = reader('notice', SessionEvent, (turn, value
     turn.emit(notice.event, notice.ext)
     return 'read'
   }
-  const usage = readChatUsage(value.metrics, (loss) => turn.report(loss))
+  const report = (loss: Loss): void => turn.report(loss)
+  const usage = readChatUsage(value.metrics, report)
   turn.countTurn(usage)
+  if (usage && isRecord(value.metrics)) reportFurther(value.metrics, CHAT_COUNTS, report, 'usage')
   const metrics = usage ? undefined : member(json, 'metrics')
   const unknown = unknownExt(json, value, KNOWN)
-  const ext = entriesExt(members(unknown?.json ?? '{}'), { metrics: metrics === 'null' ? undefined : metrics })
+  const ext = entriesExt(members(unknown?.json ?? '{}'), {
+    message: value.message && !OWN_MESSAGES.has(value.message) ? member(json, 'message') : undefined,
+    metrics: metrics === 'null' ? undefined : metrics,
+  })
   turn.finish(ENDS.get(name), ext)
   return 'read'
 })

@@ -1,6 +1,7 @@
 import {
   type BodyOf,
   CANCELLED,
+  dropped,
   type Ending,
   failedWith,
   numberedIds,
@@ -82,7 +83,7 @@ export class TurnDecoder extends TurnEmitter {
   override text(text: string, ext?: Ext): void {
     if (text === '') return
     this.begun = true
-    this.#spoke = true
+    this.#speaks()
     super.text(text, ext)
   }
 
@@ -95,18 +96,18 @@ export class TurnDecoder extends TurnEmitter {
   whole(role: Role, text: string, ext: Ext | undefined): void {
     this.closeMessage()
     if (text === '') return
-    if (role === 'assistant') this.#spoke = true
+    if (role === 'assistant') this.#speaks()
     this.wholeText(role, text, ext)
   }
 
   /** A thought, as a message of its own; its subject is a heading in bold. */
-  thought(subject: string, description: string): void {
+  thought(subject: string, description: string, ext: Ext | undefined): void {
     const heading = subject === '' ? '' : `**${subject}**`
     const text = [heading, description].filter((piece) => piece !== '').join(' ')
     if (text === '') return
     const message = this.ports.newId()
     this.emit({ type: 'message-start', message, role: 'assistant' })
-    this.emit({ type: 'reasoning-delta', message, text })
+    this.emit({ type: 'reasoning-delta', message, text }, ext)
     this.emit({ type: 'message-end', message })
   }
 
@@ -128,6 +129,7 @@ export class TurnDecoder extends TurnEmitter {
   ): void {
     this.closeMessage()
     let draft = this.#drafts.get(index)
+    let further = ext
     if (!draft || (id !== undefined && draft.wireId !== id)) {
       if (name == null) {
         this.report(unparsed('tool-args-delta'))
@@ -138,10 +140,11 @@ export class TurnDecoder extends TurnEmitter {
       this.#drafts.set(index, draft)
       this.#called = true
       this.emit({ type: 'tool-start', tool: draft.tool, name, executor: 'agent' }, ext)
+      further = undefined
     }
-    if (text === '') return
     draft.pieces += text
-    this.emit({ type: 'tool-args-delta', tool: draft.tool, text })
+    if (text !== '') this.emit({ type: 'tool-args-delta', tool: draft.tool, text }, further)
+    else if (further) this.report(dropped('ext', further.protocol))
   }
 
   /** The round of calls is over: those that came in pieces are whole. */
@@ -237,6 +240,12 @@ export class TurnDecoder extends TurnEmitter {
     this.#summary = text
     if (this.#task === 'compact') return
     this.wholeText('assistant', text, undefined, ext)
+  }
+
+  /** Text of the answer. After it the calls before it are not what the turn ended with. */
+  #speaks(): void {
+    this.#spoke = true
+    if (this.#reason !== undefined && !this.mayBeOver) this.#reason = undefined
   }
 
   #end(end: Ending, ext?: Ext): void {

@@ -47,7 +47,8 @@ export function writeThoughts(turn: Turn, view: TurnView): void {
 }
 
 /** Writes the thoughts of a message since they were last shown, as one. A heading in bold is the subject of a thought. */
-export function writeThought({ lines, answer, thoughts }: Turn, message: Id, view: TurnView): void {
+export function writeThought(turn: Turn, message: Id, view: TurnView): void {
+  const { lines, answer, thoughts, thoughtExt } = turn
   const known = view.message(message)
   const shown = thoughts.get(message) ?? 0
   if (!known || known.lane !== undefined || known.reasoning.length <= shown) return
@@ -55,5 +56,6 @@ export function writeThought({ lines, answer, thoughts }: Turn, message: Id, vie
   answer.before(view)
   const text = known.reasoning.slice(shown)
   const [, subject = '', description = text] = /^\*\*(.+?)\*\*\s*([\s\S]*)$/.exec(text) ?? []
-  lines.write('x-qwen-thought', { subject: quote(subject), description: quote(description) })
+  turn.thoughtExt = undefined
+  lines.write('x-qwen-thought', { subject: quote(subject), description: quote(description) }, thoughtExt)
 }

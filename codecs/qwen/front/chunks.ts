@@ -1,4 +1,4 @@
-import { isAnswer, weakened } from '../../../src/codec-kit/index.ts'
+import { isAnswer, weakened, withFurther } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type EventOf,
@@ -12,7 +12,7 @@ import {
 } from '../../../src/model/index.ts'
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
-import { MESSAGE_GAP, ownMember } from '../wire.ts'
+import { MESSAGE_GAP, ownMember, saidMembers } from '../wire.ts'
 import type { Lines } from './lines.ts'
 import type { AnswerWriter, Call, Ending } from './state.ts'
 
@@ -106,7 +106,8 @@ export class ChunksWriter implements AnswerWriter {
   }
 
   finish(reason: string | undefined, { usage, ext }: Ending, view: TurnView): void {
-    const choice = `{"index":0,"delta":{},"finish_reason":${quote(reason ?? 'stop')}}`
+    const delta = append('{}', ownMember(ext, 'delta'))
+    const choice = `{"index":0,"delta":${delta},"finish_reason":${quote(reason ?? 'stop')}}`
     this.#lines.completion(choice, { at: view.at, usage, ext })
   }
 
@@ -116,7 +117,7 @@ export class ChunksWriter implements AnswerWriter {
       this.#chunk(`{"role":"assistant","content":${quote(MESSAGE_GAP)}}`, view)
     }
     this.#message = message
-    const delta = append(`{"content":${quote(text)}}`, ownMember(ext, 'delta'))
+    const delta = append(`{"content":${quote(text)}}`, saidMembers(ext))
     this.#chunk(delta, view, ext)
   }
 
@@ -127,8 +128,8 @@ export class ChunksWriter implements AnswerWriter {
   #piecesOfCall(tool: Id, members: string, ext: Ext | undefined, view: TurnView): void {
     this.#round.add(tool)
     const { index } = this.#calls.get(tool)!
-    const call = append(`{"index":${index},${members}}`, ownMember(ext, 'call'))
-    this.#chunk(append(`{"tool_calls":[${call}]}`, ownMember(ext, 'delta')), view, ext)
+    const call = withFurther(`{"index":${index},${members}}`, ownMember(ext, 'call'))
+    this.#chunk(append(`{"tool_calls":[${call}]}`, saidMembers(ext)), view, ext)
   }
 
   #chunk(delta: JsonText, view: TurnView, ext?: Ext): void {

@@ -1,8 +1,8 @@
-import { isAnswer } from '../../../src/codec-kit/index.ts'
+import { isAnswer, withFurther } from '../../../src/codec-kit/index.ts'
 import { append, type EventOf, type Ext, type Id, quote, type TurnView, type Usage } from '../../../src/model/index.ts'
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
-import { ownMember } from '../wire.ts'
+import { ownMember, saidMembers } from '../wire.ts'
 import type { Lines } from './lines.ts'
 import type { AnswerWriter, Call, Ending } from './state.ts'
 
@@ -51,9 +51,9 @@ export class CompletionsWriter implements AnswerWriter {
 
   toolCall({ tool, name, args, ext }: Call, view: TurnView): void {
     this.before(view)
-    const call = append(toolCallJson(tool, name, args), ownMember(ext, 'call'))
+    const call = withFurther(toolCallJson(tool, name, args), ownMember(ext, 'call'))
     const message = `{"role":"assistant","content":null,"tool_calls":[${call}]}`
-    const choice = `{"index":0,"message":${append(message, ownMember(ext, 'message'))},"finish_reason":"tool_calls"}`
+    const choice = `{"index":0,"message":${append(message, saidMembers(ext))},"finish_reason":"tool_calls"}`
     this.#lines.completion(choice, { at: view.at, usage: this.#takeUsage(), ext })
   }
 
@@ -82,7 +82,7 @@ export class CompletionsWriter implements AnswerWriter {
   #message(text: string, reason: string | null, ext: Ext | undefined, usage: string | undefined, view: TurnView): void {
     const message = `{"role":"assistant","content":${quote(text)},"tool_calls":null}`
     const finish = reason === null ? 'null' : quote(reason)
-    const choice = `{"index":0,"message":${append(message, ownMember(ext, 'message'))},"finish_reason":${finish}}`
+    const choice = `{"index":0,"message":${append(message, saidMembers(ext))},"finish_reason":${finish}}`
     this.#lines.completion(choice, { at: view.at, usage, ext })
   }
 }

@@ -1,5 +1,6 @@
 import {
   type EventOf,
+  type Ext,
   fault,
   type JsonText,
   type Members,
@@ -7,36 +8,12 @@ import {
   type Stop,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { ENDS, NARROW } from '../ends.ts'
 import { writeUsage } from '../usage.ts'
 import { ownMember, PROTOCOL } from '../wire.ts'
 import { writeMessageResult } from './before.ts'
 import type { Lines } from './lines.ts'
 import type { CancelRequest, Turn } from './state.ts'
-
-/** The end of a turn on this wire: the reason of the last completion, and an event. */
-interface Ended {
-  reason: string | undefined
-  event: string
-  message: string
-}
-
-/** Refusals and limits of model calls have no finish reason of their own. */
-const ENDS: Readonly<Record<Stop, Ended>> = {
-  end: { reason: 'stop', event: 'Finished', message: 'The turn is finished.' },
-  'stop-sequence': { reason: 'stop', event: 'Finished', message: 'The turn is finished.' },
-  error: { reason: 'stop', event: 'Finished', message: 'The turn is finished.' },
-  'tool-use': { reason: 'tool_calls', event: 'Finished', message: 'The turn waits for the result of a tool.' },
-  refusal: { reason: 'content_filter', event: 'Finished', message: 'The model refused to answer.' },
-  'content-filter': { reason: 'content_filter', event: 'Finished', message: 'The answer was withheld by a filter.' },
-  'max-tokens': { reason: 'length', event: 'MAX_TOKENS', message: 'The answer was cut off at the limit of tokens.' },
-  'context-window': { reason: 'length', event: 'MAX_TOKENS', message: 'The answer was cut off: the context is full.' },
-  'max-turns': { reason: 'stop', event: 'MaxSessionTurns', message: 'The turn was ended at the limit of model calls.' },
-  'max-budget': { reason: 'stop', event: 'MaxSessionTurns', message: 'The turn was ended at the limit of its cost.' },
-  aborted: { reason: undefined, event: 'USER_CANCELLED', message: 'The turn was cancelled.' },
-}
-
-/** Stops that have the name of another one. */
-const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'error', 'context-window', 'max-budget'])
 
 /** The members of a session event that says a notice. */
 export function noticeMembers({
@@ -59,10 +36,16 @@ export function writeCancelled(lines: Lines, { request, reason }: CancelRequest,
   })
 }
 
+/** The message of an agent of this dialect with the end. */
+function messageOf(ext: Ext | undefined): JsonText | undefined {
+  const message = ownMember(ext, 'message')
+  return message?.startsWith('"') ? message : undefined
+}
+
 /** The members of the session event that ends a turn; `metrics` is the usage of the turn. */
-function endMembers(stop: Stop, metrics: JsonText | undefined): Members {
+function endMembers(stop: Stop, metrics: JsonText | undefined, ext?: Ext): Members {
   const { event, message } = ENDS[stop]
-  return { event: quote(event), message: quote(message), metrics }
+  return { event: quote(event), message: messageOf(ext) ?? quote(message), metrics }
 }
 
 /** Ends a request that had no turn. `at` is milliseconds since the epoch. */
@@ -88,15 +71,20 @@ export function writeEnd(turn: Turn, end: EventOf<'turn-end'>, view: TurnView): 
   const { reason, event } = ENDS[stop]
   const usage = view.usage && writeUsage(view.usage)
   if (lines.chunked) {
-    // The last line of this format is the last piece: an event other than the usual one goes before it.
+    // The last line of this format is the last piece: an event other than the usual one goes before it. A piece that
+    // says that calls follow is no end by itself.
     answer.before(view)
-    if (event !== 'Finished') lines.write('x-qwen-session-event', endMembers(stop, usage))
+    if (event !== 'Finished' || reason === 'tool_calls')
+      lines.write('x-qwen-session-event', endMembers(stop, usage, end.ext))
+    else if (messageOf(end.ext) !== undefined) lines.drop('ext', 'message')
     answer.finish(reason, { usage, ext: end.ext }, view)
     return
   }
+  // The event that ends the turn has no choice.
+  if (ownMember(end.ext, 'delta') ?? ownMember(end.ext, 'choice')) lines.drop('ext', PROTOCOL)
   if (!turn.answered && !compacts) answer.finish(reason, { usage, ext: undefined }, view)
   answer.before(view)
-  lines.write('x-qwen-session-event', endMembers(stop, usage), end.ext)
+  lines.write('x-qwen-session-event', endMembers(stop, usage, end.ext), end.ext)
 }
 
 /** The transcript was compacted: its summary is the result of the command. */

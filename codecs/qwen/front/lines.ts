@@ -1,5 +1,6 @@
 import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
+  append,
   type Ext,
   type Fault,
   type Id,
@@ -11,7 +12,7 @@ import {
   quote,
 } from '../../../src/model/index.ts'
 import { errorJson } from '../error-object.ts'
-import { addedMembers, seconds } from '../wire.ts'
+import { addedMembers, ownMember, seconds } from '../wire.ts'
 import type { Client } from './client.ts'
 
 /** Which session and turn lines belong to. Without a prompt they belong to none. */
@@ -66,7 +67,7 @@ export class Lines {
     const entries: Members = {
       object: this.chunked ? '"chat.completion.chunk"' : '"chat.completion"',
       ...this.head(at),
-      choices: `[${choice}]`,
+      choices: `[${append(choice, ownMember(ext, 'choice'))}]`,
       usage,
       metadata: all === '{}' ? undefined : all,
     }

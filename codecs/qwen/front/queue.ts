@@ -202,6 +202,7 @@ function newTurn(client: Client, { request, session, prompt }: Waiting, exchange
     cancels: [],
     called: new Set(),
     thoughts: new Map(),
+    thoughtExt: undefined,
     inResult: new Set(),
     answered: false,
     begun: false,

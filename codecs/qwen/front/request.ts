@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { commandText, keysOf } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
-  elements,
   type Invocation,
   type JsonText,
   type Message,
@@ -10,13 +9,11 @@ import {
   members,
   oneLine,
   type Part,
-  parseObject,
   rest,
   type TurnOptions,
 } from '../../../src/model/index.ts'
-import { readConversation } from '../messages.ts'
 import { readParts } from '../parts.ts'
-import { ChatOptions, ChatRequest, CommandJson, OpenAiBody } from '../schema.ts'
+import { ChatOptions, ChatRequest, CommandJson } from '../schema.ts'
 import { commandJson, entriesExt } from '../wire.ts'
 
 /** A request for a turn, or for what a command does instead of one. */
@@ -40,9 +37,11 @@ export interface Request {
 /** A request, or what is wrong with it. */
 export type Read = Request | string
 
-const COMMON = ['session_id', 'prompt_id', 'model', 'metadata', 'protocol_version']
+/** Members of both forms of a request that have a place. */
+export const COMMON = ['session_id', 'prompt_id', 'model', 'metadata', 'protocol_version']
+/** Members of a request's `metadata` that are for this side of the wire. */
+const NEGOTIATED = new Set(['protocol_version', 'input_format', 'output_format', 'capabilities'])
 const CHAT_KEYS = new Set([...COMMON, 'type', 'tool_call_id', 'input', 'options'])
-const BODY_KEYS = new Set([...COMMON, 'messages', 'temperature', 'stream', 'reasoning_effort', 'tools'])
 const INPUT_KEYS = keysOf(ChatRequest.entries.input)
 const OPTION_KEYS = keysOf(ChatOptions)
 const COMMAND_KEYS = keysOf(CommandJson)
@@ -86,10 +85,16 @@ function chatOptions({ model, options }: ChatRequest): TurnOptions {
   }
 }
 
+/** The members of a request's `metadata` that are for the agent. */
+export function metadataOf(line: JsonText): JsonText | undefined {
+  const metadata = member(line, 'metadata')
+  return metadata?.startsWith('{') ? rest(metadata, NEGOTIATED) : undefined
+}
+
 function chatExt(line: JsonText, input: JsonText | undefined, answers: boolean): Ext | undefined {
   const options = rest(member(line, 'options') ?? '{}', OPTION_KEYS)
   return entriesExt(
-    { input, options, tool_call_id: answers ? undefined : member(line, 'tool_call_id') },
+    { input, options, tool_call_id: answers ? undefined : member(line, 'tool_call_id'), metadata: metadataOf(line) },
     members(rest(line, CHAT_KEYS) ?? '{}'),
   )
 }
@@ -129,45 +134,6 @@ function plainCommand(input: JsonText): boolean {
 
 function isBlank(parts: readonly Part[]): boolean {
   return parts.every((part) => part.type === 'text' && part.text.trim() === '')
-}
-
-/** Reads the body of OpenAI's `/chat/completions`. */
-export function readOpenAiBody(line: JsonText, value: object): Read {
-  const { success, output, issues } = v.safeParse(OpenAiBody, value)
-  if (!success) return describe(issues[0])
-  const messages = member(line, 'messages')!
-  const conversation = readConversation(messages)
-  if (!conversation) return 'The last of messages must be one of the user or of a tool, with content.'
-  const { systemPrompt, history, input, exact } = conversation
-  const command = history.length === 0 ? implicitCommand(input) : undefined
-  return {
-    session: output.session_id || undefined,
-    prompt: output.prompt_id || undefined,
-    input,
-    options: { ...bodyOptions(output, line), ...(systemPrompt !== undefined && { systemPrompt }) },
-    ...(command && { command }),
-    ...(history.length > 0 && { history }),
-    ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
-    standalone: true,
-    ext: entriesExt({ messages: exact ? undefined : messages }, members(rest(line, BODY_KEYS) ?? '{}')),
-  }
-}
-
-function bodyOptions(body: OpenAiBody, line: JsonText): TurnOptions {
-  const schema = member(member(member(line, 'response_format') ?? '', 'json_schema') ?? '', 'schema')
-  return {
-    ...(body.model && { model: body.model }),
-    ...(body.temperature != null && { temperature: body.temperature }),
-    ...(body.stream != null && { streaming: body.stream }),
-    ...(body.reasoning_effort && { effort: body.reasoning_effort }),
-    ...(schema !== undefined && { outputSchema: schema }),
-  }
-}
-
-function readTool(raw: JsonText): { name: string; schema: JsonText } {
-  const inner = member(raw, 'function') ?? '{}'
-  const name = parseObject(inner)?.['name']
-  return { name: typeof name === 'string' ? name : '', schema: member(inner, 'parameters') ?? '{}' }
 }
 
 /** The message for an invalid request, with the path of the field. */

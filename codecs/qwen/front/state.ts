@@ -55,6 +55,8 @@ export interface Turn {
   readonly called: Set<Id>
   /** The length of each message's reasoning that was shown. */
   readonly thoughts: Map<Id, number>
+  /** The members of the agent's thought that was not shown yet. */
+  thoughtExt: EventOf<'reasoning-delta'>['ext']
   /** Messages that stand in the result of a command. */
   readonly inResult: Set<Id>
   /** The whole answer is the result of a command. */

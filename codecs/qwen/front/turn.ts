@@ -17,6 +17,9 @@ import { endTool, writeCall, writeProgress } from './tools.ts'
 /** Parts of a message that are written from elsewhere: its text, its thoughts, its calls. */
 const IN_MESSAGE: ReadonlySet<string> = new Set(['text', 'reasoning', 'tool-call'])
 
+/** Events that have no line of their own in an answer of whole messages. */
+const PIECES: ReadonlySet<TurnEvent['type']> = new Set(['text-delta', 'tool-start', 'tool-args-delta'])
+
 const EVENTS: EventTable<Turn> = {
   ...unwritten('turn-started', 'turn-parked', 'step-start', 'step-end'),
   ...unwritten('reasoning-end', 'citation', 'directive', 'plan'),
@@ -24,7 +27,8 @@ const EVENTS: EventTable<Turn> = {
   ...unwritten('turn-accepted', 'text-delta'),
   'turn-end': end,
   'message-start': startMessage,
-  'reasoning-delta': (turn, { message }, view) => {
+  'reasoning-delta': (turn, { message, ext }, view) => {
+    turn.thoughtExt = ext
     if (turn.lines.chunked) writeThought(turn, message, view)
   },
   'message-end': endMessage,
@@ -63,7 +67,9 @@ export function writeTurnEvent(turn: Turn, event: TurnEvent, view: TurnView): vo
     begin(turn, view.at)
     return
   }
-  if (event.ext && event.ext.protocol !== PROTOCOL) turn.lines.drop('ext', event.ext.protocol)
+  if (event.ext && (event.ext.protocol !== PROTOCOL || (!turn.lines.chunked && PIECES.has(event.type)))) {
+    turn.lines.drop('ext', event.ext.protocol)
+  }
   // A sub-agent's words would mix into the answer.
   if (event.lane !== undefined && event.type !== 'turn-end') turn.lines.drop(event.type, 'lane')
   else if (event.type === 'text-delta') {

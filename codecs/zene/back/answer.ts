@@ -61,7 +61,8 @@ export function readAnswer(line: string, json: Record<string, unknown>, report: 
 /** Reads an `error` line. */
 export function readError(line: string, json: Record<string, unknown>, report: Report): AgentAnswer {
   const read = v.safeParse(errorSchema, json)
-  return { fault: read.success ? faultOf(read.output.error, report, member(line, 'error')) : NO_ANSWER, text: '' }
+  if (!read.success) return { fault: NO_ANSWER, text: '' }
+  return { fault: faultOf(read.output.error, report, member(line, 'error')), text: '', ext: answerExt(line) }
 }
 
 interface Read {

@@ -4,7 +4,9 @@ import {
   dropped,
   type Ending,
   failedWith,
+  type KnownMembers,
   PlainDeltas,
+  reportFurther,
   TurnEmitter,
   unparsed,
   valuesOf,
@@ -21,6 +23,14 @@ const PLAIN_DELTA = messagePattern(
 )
 /** The members of it that each one has with another value. */
 const CHANGING = valuesOf('ts_ms', 'seq')
+
+/** The members of a line that have a place, or only say which line it is. */
+const HEAD = { protocol_version: true, type: true, request_id: true, session_id: true, ts_ms: true } as const
+const ACCEPTED: KnownMembers = { ...HEAD, status: true, request_ts_ms: true }
+const EVENT = { ...HEAD, event_type: true, seq: true } as const
+const STARTED: KnownMembers = { ...EVENT, payload: {} }
+const DELTA: KnownMembers = { ...EVENT, payload: { delta: true } }
+const FINISHED: KnownMembers = { ...EVENT, payload: { status: true } }
 
 /** One run of the agent: its lines as the events of its turn. */
 export class ZeneTurn {
@@ -77,7 +87,7 @@ export class ZeneTurn {
   #ack(line: string, json: Record<string, unknown>): void {
     const { success, output } = v.safeParse(ackSchema, json)
     if (!success) this.unparsed()
-    else if (output.status === 'ACCEPTED') this.#out.started()
+    else if (output.status === 'ACCEPTED') this.#begun(json, ACCEPTED)
     else if (output.status !== 'DUPLICATE_IN_PROGRESS') this.#foreign(line)
     else this.end(failedWith(fault('session-busy', 'The agent is still at this run; try again later.')))
   }
@@ -85,13 +95,25 @@ export class ZeneTurn {
   #event(line: string, json: Record<string, unknown>): void {
     const payload = json['payload']
     if (json['event_type'] === 'TEXT_DELTA' && isRecord(payload) && typeof payload['delta'] === 'string') {
+      this.#further(json, DELTA)
       this.text(payload['delta'])
       return
     }
     const { success, output } = v.safeParse(eventSchema, json)
     if (!success) this.unparsed()
-    else if (output.event_type === 'REQUEST_ACCEPTED' || output.event_type === 'RUN_STARTED') this.#out.started()
-    else if (output.event_type !== 'RUN_FINISHED') this.#foreign(line)
+    else if (output.event_type === 'REQUEST_ACCEPTED' || output.event_type === 'RUN_STARTED') this.#begun(json, STARTED)
+    else if (output.event_type === 'RUN_FINISHED') this.#further(json, FINISHED)
+    else this.#foreign(line)
+  }
+
+  #begun(json: Record<string, unknown>, known: KnownMembers): void {
+    this.#further(json, known)
+    this.#out.started()
+  }
+
+  /** Members of a line without a place: the lines that clients get are the gateway's own. */
+  #further(json: Record<string, unknown>, known: KnownMembers): void {
+    reportFurther(json, known, (loss) => this.#out.report(loss))
   }
 
   #answered({ fault: why, text, usage, estimated, ext }: AgentAnswer): void {

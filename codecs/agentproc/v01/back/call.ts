@@ -1,4 +1,4 @@
-import { dropped, type Report, wellFormed } from '../../../../src/codec-kit/index.ts'
+import { dropped, type Report, reportFurther, wellFormed } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   type CommandOf,
@@ -8,6 +8,7 @@ import {
   member,
   members,
   parse,
+  parseObject,
 } from '../../../../src/model/index.ts'
 import { configured, inherited } from '../../environment.ts'
 import { EXT_01, EXT_04 } from '../../ext.ts'
@@ -64,7 +65,7 @@ function tokensOf({ process }: Context): string[] {
 /** The AGENT_ variables of an AgentProc client that have no place in the model. */
 function fromClient(ext: Ext | undefined, report: Report): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const [name, json] of ext ? given(ext) : []) {
+  for (const [name, json] of ext ? given(ext, report) : []) {
     const value = parse(json)
     if (typeof value === 'string' && /^AGENT_[A-Z0-9_]+$/.test(name)) found[name] = value
     else report(dropped('ext', name))
@@ -72,9 +73,11 @@ function fromClient(ext: Ext | undefined, report: Report): Record<string, string
   return found
 }
 
-/** The variables in an `ext`; of a turn of wire 0.4 the sender has one. */
-function given({ protocol, json }: Ext): Member[] {
+/** The variables in an `ext`. A turn of a wire of JSON lines has one, the sender; its further members are lost. */
+function given({ protocol, json }: Ext, report: Report): Member[] {
   if (protocol === EXT_01) return members(json)
-  const user = protocol === EXT_04 ? member(json, 'from_user') : undefined
-  return user === undefined ? [[protocol, '']] : [['AGENT_FROM_USER', user]]
+  if (protocol !== EXT_04) return [[protocol, '']]
+  reportFurther(parseObject(json)!, { from_user: true }, report)
+  const user = member(json, 'from_user')
+  return user === undefined ? [] : [['AGENT_FROM_USER', user]]
 }

@@ -1,4 +1,4 @@
-import { dropped, type Report } from '../../../../src/codec-kit/index.ts'
+import { dropped, type Report, reportFurther } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   append,
@@ -8,6 +8,7 @@ import {
   type JsonText,
   member,
   object,
+  parseObject,
   quote,
   rest,
 } from '../../../../src/model/index.ts'
@@ -82,6 +83,7 @@ function unknownMembers(version: TypedVersion, ext: Ext | undefined, report: Rep
   if (!ext) return undefined
   const user = sender(ext)
   if (ext.protocol === EXT_04) return rest(ext.json, version === '0.3' ? MEMBERS_03 : TURN_MEMBERS)
-  if (user !== undefined) return version === '0.3' ? undefined : object({ from_user: user })
-  report(dropped('ext', ext.protocol))
+  if (ext.protocol === EXT_01) reportFurther(parseObject(ext.json)!, { AGENT_FROM_USER: true }, report)
+  else report(dropped('ext', ext.protocol))
+  return user === undefined || version === '0.3' ? undefined : object({ from_user: user })
 }

@@ -138,7 +138,7 @@ describe('the process of a turn', () => {
       ['dropped', 'ext', 'LD_PRELOAD'],
       ['dropped', 'ext', 'AGENT_N'],
       ['dropped', 'ext', 'zot'],
-      ['dropped', 'ext', 'agentproc@0.4'],
+      ['dropped', 'ext', 'other'],
     ])
   })
 

@@ -45,13 +45,13 @@ describe('the turn', () => {
 
   test('the sender that a client of wire 0.1 named; foreign fields are dropped', () => {
     const back = open()
-    back.start('hi', { ext: { protocol: 'agentproc', json: '{"AGENT_FROM_USER":"mira"}' } })
+    back.start('hi', { ext: { protocol: 'agentproc', json: '{"AGENT_FROM_USER":"mira","AGENT_Y":"2"}' } })
     expect(back.sent[0]).toContain('"protocol_version":"0.4","from_user":"mira"}')
     back.link.decodeEnd(OK)
     back.start('hi', { ext: { protocol: 'agentproc', json: '{"AGENT_X":"1"}' } })
     back.link.decodeEnd(OK)
     back.start('hi', { ext: { protocol: 'zot', json: '{}' } })
-    expect(back.losses.map(({ field }) => field)).toEqual(['agentproc', 'zot'])
+    expect(back.losses.map(({ field }) => field)).toEqual(['AGENT_Y', 'AGENT_X', 'zot'])
   })
 
   test('a message of any length and with NULs goes to stdin, not into the environment', () => {
