@@ -20,6 +20,7 @@ export interface Refusal {
 }
 
 const GONE = 'The gateway went away before it had answered; send the request again.'
+const GONE_IDLE = 'The gateway went away while nothing waited for its answer; start this program again to go on.'
 
 /**
  * Finishes the wire of a stand-in whose gateway went away: ends everything that is open, in the client's own protocol.
@@ -37,7 +38,9 @@ export async function finishClientWire(
     now: Date.now(),
   })
   stdout.write(out)
-  for (const line of exitCode === undefined ? [`turnpike: ${GONE}`] : warned) stderr.write(`${line}\n`)
+  // Whatever waited has its end in what was written.
+  const said = out === '' ? GONE_IDLE : GONE
+  for (const line of exitCode === undefined ? [`turnpike: ${said}`] : warned) stderr.write(`${line}\n`)
   return exitCode ?? 1
 }
 

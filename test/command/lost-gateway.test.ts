@@ -14,6 +14,7 @@ import { Running } from './recorded.ts'
 
 const GONE = 'The gateway went away before it had answered; send the request again.'
 const OWN = `turnpike: ${GONE}\n`
+const IDLE = 'turnpike: The gateway went away while nothing waited for its answer; start this program again to go on.\n'
 
 type Line = Record<string, unknown>
 
@@ -286,6 +287,6 @@ store: { kind: sqlite, path: ./turnpike.db }
     const { standIn, before } = answered[name]!
     expect(await standIn.ended()).toBe(1)
     expect(standIn.stdout).toBe(before)
-    expect(standIn.stderr).toBe(OWN)
+    expect(standIn.stderr).toBe(IDLE)
   })
 })
