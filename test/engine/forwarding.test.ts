@@ -169,6 +169,23 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     expect(await bring(request(ELSEWHERE))).toMatchObject(none)
   })
 
+  test('gives up a session whose agent it is not to run any more, when another one does and no turn runs', async () => {
+    const away: AgentSettings = { ...PLAIN, away: true }
+    await announce({})
+    const record = (await place()) as SessionRecord
+    const live = sessions.open(record, PLAIN, undefined)
+    const message = 'No replica that can take this request has the agent "plain"; try again later.'
+    expect(await place(request(away))).toMatchObject({ code: 'agent-unavailable', message })
+    expect(await place()).toBe(live.record)
+    await announce({ plain: 1 })
+    const running = { ...TURN, session: record.id, ...lease.held! }
+    await store.beginTurn(running)
+    expect(await place(request(away))).toMatchObject({ id: record.id, owner: lease.held })
+    await store.endTurn({ ...running, endedAt: 2, outcome: 'completed' })
+    expect(await place(request(away))).toMatchObject({ owner: 'other' })
+    expect(await others.take(KEY)).toMatchObject({ id: record.id, owner: other.held })
+  })
+
   test('takes nothing new while it drains, and gives up what it has', async () => {
     forwarding.draining = true
     expect(await place()).toBe(DRAINING)

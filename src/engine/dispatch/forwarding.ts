@@ -101,7 +101,7 @@ export class Forwarding {
   async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
     const { replicas } = this.#peers
     if (!replicas.safe) return this.unwritable
-    const known = this.#kept(key) ?? this.#remembered(client, key)
+    const known = this.#kept(key, agent) ?? this.#remembered(client, key)
     if (known) return known
     const elsewhere = this.#takes(client, agent) ? undefined : await this.#instead(key, agent)
     if (elsewhere) return elsewhere
@@ -129,10 +129,11 @@ export class Forwarding {
 
   /**
    * The record of a session in memory that is this replica's, and so is changed by no other one. The store refuses its
-   * turn when it has gone to another one all the same. A replica that stops reads it, and gives it up.
+   * turn when it has gone to another one all the same. A replica that stops, or is not to run the agent any more, reads it,
+   * and gives it up.
    */
-  #kept(key: SessionKey): SessionRecord | undefined {
-    const live = this.draining ? undefined : this.#peers.sessions.live.find(key)
+  #kept(key: SessionKey, agent: AgentSettings): SessionRecord | undefined {
+    const live = this.draining || agent.away ? undefined : this.#peers.sessions.live.find(key)
     return live && live.asOf !== STALE && this.#isOwn(live.record) ? live.record : undefined
   }
 
@@ -154,10 +155,12 @@ export class Forwarding {
     const owner = known && (await this.#ownerOf(known))
     if (owner) return owner
     const isOwn = known !== undefined && this.#isOwn(known)
-    if (isOwn && !this.draining) return undefined
-    if (isOwn && !(await this.giveUp(known.id))) return DRAINING
+    if (isOwn && !this.draining && !agent.away) return undefined
     if (this.draining && !isOwn) return DRAINING
     const peer = replicas.withMostRoom(agent.name)
+    const mayGo = this.draining || peer !== undefined
+    // A turn that runs ends where it is, and those behind it too.
+    if (isOwn && mayGo && !(await this.giveUp(known.id))) return this.draining ? DRAINING : undefined
     if (this.draining) return peer ?? DRAINING
     // Where all are full the turn waits in line: here, if it can.
     if (agent.away) return peer ?? noReplica(agent)
