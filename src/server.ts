@@ -46,6 +46,8 @@ export interface ServerParts {
   version: string
   /** The command that starts this program, as its user can type it. */
   command: string
+  /** The option by which its user names the configuration to a command, with a space before it; absent: none is needed. */
+  naming?: string
   /** The option by which a stand-in finds the configuration from any folder. */
   configOption?: string
   /** The protocols whose clients start a program. */
@@ -62,12 +64,17 @@ export interface ServerParts {
   console?: ConsoleParts
 }
 
-/** The remedies when an address cannot be bound, by the system's error code. They end with what to type next. */
-const REMEDIES: Readonly<Record<string, (port: number, command: string) => string>> = {
-  EADDRINUSE: (port, command) =>
-    `another program listens there; stop it, or choose another port: ${command} serve --port ${Math.min(port + 1, 65_535)}`,
-  EACCES: (_, command) => `this user may not listen there; choose a port above 1023: ${command} serve --port 8484`,
-  EADDRNOTAVAIL: (_, command) => `this machine does not have that address; correct server.host, then: ${command} check`,
+/**
+ * The remedies when an address cannot be bound, by the system's error code. They end with what to type next; `naming` is
+ * the option that names the configuration.
+ */
+const REMEDIES: Readonly<Record<string, (port: number, command: string, naming: string) => string>> = {
+  EADDRINUSE: (port, command, naming) =>
+    `another program listens there; stop it, or choose another port: ${command} serve${naming} --port ${Math.min(port + 1, 65_535)}`,
+  EACCES: (_, command, naming) =>
+    `this user may not listen there; choose a port above 1023: ${command} serve${naming} --port 8484`,
+  EADDRNOTAVAIL: (_, command, naming) =>
+    `this machine does not have that address; correct server.host, then: ${command} check${naming}`,
 }
 
 /** Serves the gateway over HTTP. Rejects, with the remedy, when the address cannot be bound. */
@@ -76,7 +83,7 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
   const serving = httpServer(gate, parts, config.limits)
   const { server } = serving
   await listen(server, { host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-    const why = REMEDIES[error.code ?? '']?.(config.port, parts.command) ?? error.message
+    const why = REMEDIES[error.code ?? '']?.(config.port, parts.command, parts.naming ?? '') ?? error.message
     throw new Error(`cannot listen on ${config.host} port ${config.port}: ${why}`)
   })
   const { port, address } = server.address() as { port: number; address: string }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentConfig, Config } from '../config/index.ts'
 import { installOf, type KnownAgent, knownAgent, type Login, type LoginFile } from './known-agents.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { isLauncher, missingPrograms, programOf, wrongProtocols } from './programs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -19,10 +19,10 @@ export async function agentProblems({ agents }: Config, host: Environment): Prom
   return found.flat()
 }
 
-/** A line for each agent that cannot work here, with what to do. Starts nothing, so it asks for no versions. */
-export function agentNeeds(config: Config, host: NodeJS.ProcessEnv): string[] {
-  const own = ownCommand()
-  return [...missingPrograms(config, host, own), ...wrongProtocols(config, own), ...loginProblems(config, host)]
+/** A line for each agent of a file that cannot work here, with what to do. Starts nothing, so it asks for no versions. */
+export function agentNeeds(config: Config, host: NodeJS.ProcessEnv, file: string): string[] {
+  const check = `${ownCommand()} check${namingConfig(file)}`
+  return [...missingPrograms(config, host, check), ...wrongProtocols(config, check), ...loginProblems(config, host)]
 }
 
 function loginProblems({ agents }: Config, host: Environment): string[] {

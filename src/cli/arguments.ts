@@ -23,12 +23,13 @@ export function takeOptions<N extends string>(
     if (argument === '--') return { options, rest: [...rest, ...args.slice(at)] }
     const name = names.find((known) => argument === `--${known}` || argument.startsWith(`--${known}=`))
     if (name === undefined) rest.push(argument)
-    else if (argument.includes('=')) options[name] = argument.slice(argument.indexOf('=') + 1)
     else {
-      const value = args[at + 1]
-      if (value === undefined) throw new UsageError(`--${name} needs a value`)
+      const isOne = argument.includes('=')
+      const value = isOne ? argument.slice(argument.indexOf('=') + 1) : args[at + 1]
+      // An empty one is a variable of a script that is not set.
+      if (!value) throw new UsageError(`--${name} needs a value`)
       options[name] = value
-      at += 1
+      if (!isOne) at += 1
     }
   }
   return { options, rest }

@@ -7,7 +7,7 @@ import { agentProblems } from './agent-probe.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { gatewaysBesideThatOf } from './other-gateways.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { missingPrograms, wrongProtocols } from './programs.ts'
 import { Progress } from './progress.ts'
 import { readConfig } from './read-config.ts'
@@ -29,7 +29,8 @@ export async function checkCommand(args: string[]): Promise<number> {
   const config = await read(file ?? DEFAULT_CONFIG, rest.length > 0)
   if (!config) return 3
   const none = file === undefined ? [noFile()] : []
-  const missing = [...wrongProtocols(config, ownCommand()), ...missingPrograms(config, process.env, ownCommand())]
+  const again = `${ownCommand()} check${namingConfig(file ?? DEFAULT_CONFIG)}`
+  const missing = [...wrongProtocols(config, again), ...missingPrograms(config, process.env, again)]
   const progress = new Progress()
   progress.show('asking agents, other gateways and the collector')
   const [unready, others, telemetry] = await Promise.all([

@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
-import { ownCommand, quoted } from './own-command.ts'
+import { namingConfig, ownCommand, quoted } from './own-command.ts'
 import { findAgents } from './programs.ts'
 
 /** The text of `turnpike serve` when it listens on `url`: its addresses for clients, and commands to try. */
@@ -23,7 +22,7 @@ ${server.console ? `  console             ${at}/console/\n` : ''}  OpenAI client
 Try, in another terminal:
   curl -s ${at}/v1/chat/completions${json} -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
   curl -sN ${at}/v1/turns/${model} -H 'accept: text/event-stream'${json} -d '{"input":"hello"}'
-  ${command} tail${file === resolve('turnpike.yaml') ? '' : option}
+  ${command} tail${namingConfig(file)}
 ${file === DEFAULT_CONFIG ? `${exampleCommand(at)}\n${nextStep(command)}` : ''}`
 }
 

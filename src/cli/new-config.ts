@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { loginProblem, versionOf, versionProblem } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
-import { DEFAULT_CONFIG } from './config-file.ts'
+import { DEFAULT_CONFIG, usualFile } from './config-file.ts'
 import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { findAgents } from './programs.ts'
 import { Progress } from './progress.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
@@ -23,11 +23,10 @@ export async function initCommand(args: string[]): Promise<number> {
   return 0
 }
 
-/** The file that was written, its first agent, and whether `--config` named it. */
+/** The file that was written, and its first agent. */
 interface Written {
   file: string
   agent: string
-  named: boolean
 }
 
 /**
@@ -38,9 +37,9 @@ export async function writeConfig(args: string[]): Promise<Written | undefined> 
   const { options, rest } = takeOptions(args, ['config'])
   const force = rest.includes('--force')
   takeNothing(rest.filter((argument) => argument !== '--force'))
-  const file = resolve(options.config ?? 'turnpike.yaml')
+  const file = usualFile(options.config)
   if (existsSync(file) && !force)
-    throw new UsageError(`${file} is there already; to replace it: ${ownCommand()} init --force`)
+    throw new UsageError(`${file} is there already; to replace it: ${ownCommand()} init --force${namingConfig(file)}`)
   const progress = new Progress()
   progress.show('asking agents for their versions')
   const agents = await Promise.all(
@@ -51,7 +50,7 @@ export async function writeConfig(args: string[]): Promise<Written | undefined> 
   if (!(await isWanted(file))) return undefined
   write(file, configText(agents))
   process.stdout.write(`Wrote ${file}.\n`)
-  return { file, agent: agents[0]?.program ?? 'helper', named: options.config !== undefined }
+  return { file, agent: agents[0]?.program ?? 'helper' }
 }
 
 /** Writes the file. Throws, with what to type instead, where this user may not. */
@@ -133,8 +132,8 @@ function exampleEntries(): string[] {
   ]
 }
 
-function whatToTry({ file, agent, named }: Written): string {
-  const config = named ? ` --config ${file}` : ''
+function whatToTry({ file, agent }: Written): string {
+  const config = namingConfig(file)
   const body = `{"model":"${agent}","messages":[{"role":"user","content":"hello"}]}`
   const command = ownCommand()
   return `Try:

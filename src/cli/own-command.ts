@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { configFile, DEFAULT_CONFIG, usualFile } from './config-file.ts'
 import { packageRoot } from './package-root.ts'
 import { findProgram, isLauncher } from './programs.ts'
 
@@ -66,6 +67,15 @@ function npx(root: string, where: 'here' | 'anywhere'): string | undefined {
 function shortest(file: string, cwd: string): string {
   const near = relative(cwd, resolve(cwd, file))
   return near.startsWith('..') ? resolve(cwd, file) : `./${near}`
+}
+
+/**
+ * The option by which a command that is typed in this folder uses this configuration, with a space before it; empty
+ * where it does so without.
+ */
+export function namingConfig(file: string): string {
+  const isUsual = file === usualFile() || file === (configFile(undefined) ?? DEFAULT_CONFIG)
+  return isUsual ? '' : ` --config ${quoted(file)}`
 }
 
 /** A text as one word of a shell. */

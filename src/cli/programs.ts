@@ -29,10 +29,10 @@ export function findProgram(name: string, path: string): string | undefined {
 }
 
 /**
- * A line for each agent whose program cannot be started, because it is not there or is not executable; `own` is the
- * command that starts this program.
+ * A line for each agent whose program cannot be started, because it is not there or is not executable; `check` is the
+ * command that checks the configuration.
  */
-export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own: string): string[] {
+export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, check: string): string[] {
   return [...agents.values()].flatMap((agent) => {
     const { name, command } = agent
     if (command === undefined || programOf(agent, env) !== undefined) return []
@@ -42,17 +42,17 @@ export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own:
     const where = command.includes('/') ? 'there is no such program' : 'it is not on the PATH'
     const install = installOf(knownAgent(command))
     const how = install === undefined ? '' : ` (${install})`
-    return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run ${own} check again`
+    return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run ${check} again`
   })
 }
 
 /** A line for each known agent that is configured with a protocol which it does not speak. Any program may print text (`agentproc`). */
-export function wrongProtocols({ agents }: Config, own: string): string[] {
+export function wrongProtocols({ agents }: Config, check: string): string[] {
   return [...agents.values()].flatMap(({ name, command, args, protocol }) => {
     const known = command === undefined ? undefined : knownAgent(command, args)
     const [codec = ''] = protocol.split('@')
     if (!known || [known.protocol, 'agentproc', ...(known.also ?? [])].includes(codec)) return []
-    return `agent ${name}: ${known.program} does not speak ${protocol}; write protocol: ${known.protocol}, then run ${own} check again`
+    return `agent ${name}: ${known.program} does not speak ${protocol}; write protocol: ${known.protocol}, then run ${check} again`
   })
 }
 

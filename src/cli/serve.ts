@@ -17,7 +17,7 @@ import { boundCompilers, compileSooner, keepCompiledCode, SETTLED_MS } from './c
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { configOption, greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { packageRoot } from './package-root.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
@@ -64,6 +64,7 @@ export async function serveCommand(args: string[], isReported = false): Promise<
     codecs: Object.values(codecs),
     version: version(),
     command: ownCommand('anywhere'),
+    naming: namingConfig(file),
     ...(named !== undefined && { configOption: named }),
     standIns: standInNames,
     operations: async () => (await import('../../codecs/operations.ts')).loadOperations(),
@@ -81,7 +82,7 @@ export async function serveCommand(args: string[], isReported = false): Promise<
   // Before the log says that it serves: a reader of the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
-  if (!isReported) for (const need of agentNeeds(config, process.env)) log.warn(need)
+  if (!isReported) for (const need of agentNeeds(config, process.env, file)) log.warn(need)
   process.stdout.write(greeting(server.url, config, file))
   if (rest.includes('--open'))
     await openBrowser(`${localUrl(server.url)}/console/`, (why) =>

@@ -1,8 +1,8 @@
 import { readCarrier } from '../../observability/index.ts'
-import { LOCAL_TENANT } from '../contract/index.ts'
+import { LOCAL_TENANT, StoreError } from '../contract/index.ts'
 import { serveStdio } from '../stdio.ts'
 import type { Refusal } from './finish-wire.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { type Setup, setUp } from './setup.ts'
 import { standaloneConfig } from './standalone-config.ts'
 import type { ThinOptions } from './thin.ts'
@@ -42,6 +42,11 @@ async function trySetUp(file: string, protocol: string, env: ThinOptions['env'])
     return await setUp(await standaloneConfig(file, protocol), { env, standalone: true })
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    return { message: `the configuration cannot be used; run "${ownCommand()} check" to see why`, detail }
+    // `check` does not open the store; `store migrate` does so as this process.
+    const [what, how] = error instanceof StoreError ? ['store', 'store migrate'] : ['configuration', 'check']
+    return {
+      message: `the ${what} cannot be used; run "${ownCommand()} ${how}${namingConfig(file)}" to see why`,
+      detail,
+    }
   }
 }

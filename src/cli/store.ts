@@ -3,7 +3,7 @@ import { parseDuration } from '../config/load.ts'
 import type { StoreLocation } from '../contract/index.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { readConfig } from './read-config.ts'
 
 /** The most turns that one transaction deletes. */
@@ -18,8 +18,9 @@ export async function storeCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'older'])
   const [action, ...more] = rest
   takeNothing(more)
-  const { store: at } = readConfig(await loadCodecs(), configFile(options.config) ?? DEFAULT_CONFIG)
-  if (action === 'check') process.stdout.write(`${await checked(at)}\n`)
+  const file = configFile(options.config) ?? DEFAULT_CONFIG
+  const { store: at } = readConfig(await loadCodecs(), file)
+  if (action === 'check') process.stdout.write(`${await checked(at, file)}\n`)
   else if (action === 'migrate') process.stdout.write(`${await migrated(at)}\n`)
   else if (action === 'prune') {
     const older = options.older === undefined ? at.retention : parseDuration(options.older)
@@ -29,12 +30,13 @@ export async function storeCommand(args: string[]): Promise<number> {
   return 0
 }
 
-async function checked(at: StoreLocation): Promise<string> {
+async function checked(at: StoreLocation, file: string): Promise<string> {
   const { storeVersion } = await import('../store/index.ts')
   const { place, version, latest } = await storeVersion(at)
-  const own = ownCommand()
-  if (version === 0) return `${place}: no tables yet; ${own} serve or ${own} store migrate creates them`
-  const newest = version < latest ? `; ${own} serve or ${own} store migrate brings them to ${latest}` : ''
+  const [own, option] = [ownCommand(), namingConfig(file)]
+  const either = `${own} serve${option} or ${own} store migrate${option}`
+  if (version === 0) return `${place}: no tables yet; ${either} creates them`
+  const newest = version < latest ? `; ${either} brings them to ${latest}` : ''
   return `${place}: tables of version ${version}${newest}`
 }
 

@@ -4,7 +4,7 @@ import type { TurnInfoReply, TurnsReply } from '../model/index.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
-import { ownCommand } from './own-command.ts'
+import { namingConfig, ownCommand } from './own-command.ts'
 import { heading, row, visible, wireJson } from './tail-rows.ts'
 import { TailScreen } from './tail-screen.ts'
 import type { GatewayAddress } from './thin.ts'
@@ -46,11 +46,14 @@ export async function tailCommand(args: string[]): Promise<number> {
     ...(session !== undefined && { session }),
     ...(agent !== undefined && { agent }),
   }
-  const address = gatewayAddress(configFile(options.config) ?? DEFAULT_CONFIG)
+  const file = configFile(options.config) ?? DEFAULT_CONFIG
+  const address = gatewayAddress(file)
   if (typeof address === 'string') return complain(address)
   const response = address && (await ask(address))
-  if (!response)
-    return complain(`no gateway runs on this configuration, or at TURNPIKE_URL; start it: ${ownCommand()} serve`)
+  if (!response) {
+    const start = `${ownCommand()} serve${namingConfig(file)}`
+    return complain(`no gateway runs on this configuration, or at TURNPIKE_URL; start it: ${start}`)
+  }
   if (response.statusCode !== 200) return complain(refusal(response.statusCode, await messageOf(response)))
   if (process.stdout.isTTY && !rest.includes('--json') && !rest.includes('--plain')) return watch(response, filter)
   const show = rest.includes('--json') ? wireJson : rows()

@@ -13,7 +13,7 @@ const SQLITE_PROBLEMS: Problems = {
     'is damaged or not a SQLite database',
     'Restore it from a backup, or move it away: a new one is created at the next start.',
   ],
-  failed: ['failed', 'See the cause; if it stays, run "PRAGMA integrity_check" on the file.'],
+  failed: ['failed', 'See whether its disk is full or failing; if it stays, run "PRAGMA integrity_check" on the file.'],
   foreign: ['belongs to another program', 'Set store.path to a file that does not exist yet.'],
   full: ['cannot grow because the disk is full', 'Free space on the disk, or set store.path to another one.'],
   locked: [

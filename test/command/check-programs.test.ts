@@ -34,7 +34,7 @@ test.each([
   const file = join(folder, 'turnpike.yaml')
   writeFileSync(file, `agents: { a: { protocol: ${protocol}, ${agent.replace('FOLDER', folder)} } }\n`)
   const { code, stderr } = await runTurnpike(['check', '--config', file], '')
-  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it${how}, or correct agents.a.command, then run turnpike check again\n`
+  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it${how}, or correct agents.a.command, then run turnpike check --config ${file} again\n`
   expect([code, stderr]).toEqual([0, told === undefined ? '' : warning])
 })
 

@@ -9,7 +9,8 @@ import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
 /** The exit codes of Zene's section "Exit Code Semantics" that are no answer's own, and what other protocols have instead. */
 
 const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
-const UNUSABLE = 'turnpike: the configuration cannot be used; run "turnpike check" to see why'
+const unusable = (file: string, what = 'configuration', how = 'check'): string =>
+  `turnpike: the ${what} cannot be used; run "turnpike ${how} --config ${file}" to see why`
 
 interface Ran {
   stdout: string
@@ -71,10 +72,11 @@ describe('exit codes of stand-ins', () => {
   })
 
   test.each([
-    ['a file with a mistake', () => bad, UNUSABLE],
-    ['no file', () => join(folder, 'none.yaml'), UNUSABLE],
-    ['a store that cannot be opened', () => blocked, UNUSABLE],
-  ])('zene, 3: %s is told as an answer, and in the first line of stderr', async (_name, file, message) => {
+    ['a file with a mistake', () => bad, unusable],
+    ['no file', () => join(folder, 'none.yaml'), unusable],
+    ['a store that cannot be opened', () => blocked, (file: string) => unusable(file, 'store', 'store migrate')],
+  ])('zene, 3: %s is told as an answer, and in the first line of stderr', async (_name, file, told) => {
+    const message = told(file())
     const ran = await run(['zene', 'host', '--protocol', 'v1', '--bridge-compat', '--config', file()], REQUEST)
     expect(ran).toEqual({ stdout: expect.any(String), stderr: `${message}\n`, code: 3 })
     expect(ran.stdout.endsWith('\n')).toBe(true)
@@ -112,7 +114,7 @@ describe('exit codes of stand-ins', () => {
       error_code: 'INVALID_REQUEST',
       error_message: 'stdin ended before a request came',
     })
-    expect(ran).toMatchObject({ stderr: `${UNUSABLE}\n`, code: 3 })
+    expect(ran).toMatchObject({ stderr: `${unusable(bad)}\n`, code: 3 })
   })
 
   test('zene, 2: arguments that cannot be read', async () => {
@@ -128,8 +130,8 @@ describe('exit codes of stand-ins', () => {
     ['agentproc', '{"type":"turn","message":"hi","session_id":"","session_name":"","protocol_version":"0.4"}\n', 1],
   ])('%s answers too, with its own exit code', async (protocol, request, code) => {
     const ran = await run([protocol, '--config', bad], request, { ends: true })
-    expect(ran).toMatchObject({ stderr: `${UNUSABLE}\n`, code })
-    expect(ran.stdout).toContain(JSON.stringify(UNUSABLE))
+    expect(ran).toMatchObject({ stderr: `${unusable(bad)}\n`, code })
+    expect(ran.stdout).toContain(JSON.stringify(unusable(bad)))
     expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1)
   })
 
@@ -142,7 +144,7 @@ describe('exit codes of stand-ins', () => {
       id: '1',
       command: 'get_state',
       success: false,
-      error: UNUSABLE,
+      error: unusable(bad),
     })
   })
 

@@ -95,7 +95,7 @@ describe('the first hour', () => {
       ['serve', '--config', 'no.yaml'],
       undefined,
       () =>
-        `turnpike: no.yaml: cannot be read (ENOENT); name an existing file with --config or TURNPIKE_CONFIG\nTo write one: ${LAUNCHER} init`,
+        `turnpike: no.yaml: cannot be read (ENOENT); name an existing file with --config or TURNPIKE_CONFIG\nTo write one: ${LAUNCHER} init --config FOLDER/no.yaml`,
     ],
     [
       'the store cannot be written',
@@ -285,7 +285,7 @@ describe('turnpike without a command', () => {
     await expect
       .poll(warned)
       .toEqual([
-        `agent a: no-zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run ${LAUNCHER} check again`,
+        `agent a: no-zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run ${LAUNCHER} check --config ${join(folder, 'needs.yaml')} again`,
         'agent b: no login of codex was found; type: codex login',
       ])
     rmSync(join(bin(), 'codex'))

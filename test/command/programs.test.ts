@@ -89,7 +89,7 @@ describe('the program of an agent', () => {
 
 describe('what is missing', () => {
   const missing = (more: Partial<AgentConfig>): string[] =>
-    missingPrograms(config(agent(more)), { PATH: PATH('two') }, 'tp')
+    missingPrograms(config(agent(more)), { PATH: PATH('two') }, 'tp check')
 
   test.each<[string, Partial<AgentConfig>]>([
     ['an HTTP agent', { kind: 'http', url: 'http://h' }],
@@ -120,12 +120,12 @@ describe('what is missing', () => {
       agent({ name: 'y' }),
       agent({ name: 'z', command: 'away' }),
     )
-    expect(missingPrograms(all, {}, 'tp').map((line) => line.split(':')[0])).toEqual(['agent x', 'agent z'])
+    expect(missingPrograms(all, {}, 'tp check').map((line) => line.split(':')[0])).toEqual(['agent x', 'agent z'])
   })
 })
 
 describe('a protocol', () => {
-  const wrong = (more: Partial<AgentConfig>): string[] => wrongProtocols(config(agent(more)), 'tp')
+  const wrong = (more: Partial<AgentConfig>): string[] => wrongProtocols(config(agent(more)), 'tp check')
 
   test.each<[Partial<AgentConfig>]>([
     [{ command: 'claude', protocol: 'claude-code' }],

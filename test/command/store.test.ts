@@ -40,7 +40,9 @@ describe.each(KINDS)('turnpike store, %s', (kind, latest) => {
       expect([code, stderr]).toEqual([0, ''])
       return stdout
     }
-    expect(await run('check')).toBe(`${place}: no tables yet; turnpike serve or turnpike store migrate creates them\n`)
+    expect(await run('check')).toBe(
+      `${place}: no tables yet; turnpike serve --config ${file} or turnpike store migrate --config ${file} creates them\n`,
+    )
     expect(await run('migrate')).toBe(`${place}: migrated from version 0 to ${latest}\n`)
     expect(await run('migrate')).toBe(`${place}: tables of version ${latest} already\n`)
     expect(await run('check')).toBe(`${place}: tables of version ${latest}\n`)
