@@ -16,6 +16,7 @@ export const codec: Codec<Options> = {
   dialects: {
     messages: { wireVersion: '2023-06-01', framing: 'body', front, back },
   },
+  servers: true,
   errors,
   endpoints: ['', '/anthropic'].flatMap((base): Endpoint[] => [
     { method: 'POST', path: `${base}/v1/messages/count_tokens`, input: 'body' },

@@ -14,6 +14,7 @@ export const codec: Codec<Options> = {
     chat: { wireVersion: '1', framing: 'body', front, back },
     responses: { wireVersion: '1', framing: 'body', front: responsesFront, back: responsesBack },
   },
+  servers: true,
   errors,
   endpoints: ['', '/openai'].flatMap((base): Endpoint[] => [
     { method: 'POST', path: `${base}/v1/chat/completions`, input: 'body', dialect: 'chat' },

@@ -27,6 +27,7 @@ export const codec: Codec<Options> = {
       },
     },
   },
+  servers: true,
   errors,
   endpoints: [
     { method: 'POST', path: '/v1/openharness', input: 'body' },

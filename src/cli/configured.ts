@@ -17,11 +17,12 @@ export function configEnv(): Record<string, string | undefined> {
 /** Returns the parts of the codecs that a configuration needs. */
 export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
   return Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, silent = false, profile, options }]) => [
+    Object.entries(codecs).map(([name, { dialects, silent = false, servers = false, profile, options }]) => [
       name,
       {
         dialects: Object.keys(dialects),
         silent,
+        servers,
         multiplexed: Object.keys(dialects).filter((dialect) => dialects[dialect]!.back?.multiplex),
         ...(profile && { profile }),
         options,

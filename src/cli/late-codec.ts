@@ -8,6 +8,7 @@ import { codecInfos } from './configured.ts'
 export interface CodecFacts {
   dialects: readonly string[]
   silent: boolean
+  servers: boolean
   multiplexed: readonly string[]
   /** The dialects that agents speak. */
   backs: readonly string[]
@@ -24,10 +25,10 @@ export function factsOf(codec: AnyCodec): CodecFacts | undefined {
   const { name, dialects, profile, options } = codec
   const plain = options.schema['~standard'].validate({})
   if (profile || plain instanceof Promise || plain.issues || !isJson(plain.value)) return undefined
-  const { silent = false, multiplexed = [] } = codecInfos({ [name]: codec })[name]!
+  const { silent = false, servers = false, multiplexed = [] } = codecInfos({ [name]: codec })[name]!
   const all = Object.keys(dialects)
   const backs = all.filter((dialect) => hasBack(dialects[dialect]))
-  return { dialects: all, silent, multiplexed, backs, keys: options.keys, plain: plain.value }
+  return { dialects: all, silent, servers, multiplexed, backs, keys: options.keys, plain: plain.value }
 }
 
 /** True for a value that is the same when it was written as JSON text and read again. */

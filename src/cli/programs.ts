@@ -29,13 +29,19 @@ export function findProgram(name: string, path: string): string | undefined {
 }
 
 /**
- * A line for each agent whose program cannot be started, because it is not there or is not executable; `check` is the
+ * A line for each agent that cannot be started, because its program or folder is not there, or is not executable; `check` is the
  * command that checks the configuration.
  */
 export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, check: string): string[] {
   return [...agents.values()].flatMap((agent) => {
-    const { name, command } = agent
-    if (command === undefined || programOf(agent, env) !== undefined) return []
+    const { name, cwd } = agent
+    const command = fileOf(agent)
+    if (command === undefined) return []
+    if (isTold(cwd) && !isFolder(cwd))
+      return `agent ${name}: it cannot be started in ${cwd}: there is no such folder; make it, or correct agents.${name}.cwd, then run ${check} again`
+    if (programOf(agent, env) !== undefined) return []
+    if (/\s/.test(command) && findOf(agent, command.split(/\s/, 1)[0]!, env) !== undefined)
+      return `agent ${name}: ${command} cannot be started: it is no name of a program; write what follows the first word into agents.${name}.args, then run ${check} again`
     const file = resolve(agent.cwd, command)
     if (command.includes('/') && isFile(file))
       return `agent ${name}: ${command} cannot be started: it is not executable; type: chmod +x ${file}`
@@ -57,13 +63,34 @@ export function wrongProtocols({ agents }: Config, check: string): string[] {
 }
 
 /** The file that an agent's command is; undefined when it cannot be started. */
-export function programOf(
-  { command = '', cwd, env }: AgentConfig,
+export function programOf(agent: AgentConfig, host: Readonly<Record<string, string | undefined>>): string | undefined {
+  return findOf(agent, fileOf(agent) ?? '', host)
+}
+
+/** The file of a program that an agent would start; undefined when there is none. */
+function findOf(
+  { cwd, env }: AgentConfig,
+  program: string,
   host: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  if (!command.includes('/')) return findProgram(command, env['PATH'] ?? host['PATH'] ?? '')
-  const file = resolve(cwd, command)
+  if (!program.includes('/')) return findProgram(program, env['PATH'] ?? host['PATH'] ?? '')
+  const file = resolve(cwd, program)
   return isProgram(file) ? file : undefined
+}
+
+/** The program of an agent's command, which has its arguments too where its protocol splits it; undefined for a server. */
+function fileOf({ command, args, protocol, dialect }: AgentConfig): string | undefined {
+  const isLine = args === undefined && protocol === 'agentproc' && dialect === '0.1'
+  return isLine ? command?.trim().split(/\s/, 1)[0] : command
+}
+
+/** False for a folder that only the codec resolves, because it has a variable of the turn. */
+function isTold(folder: string): boolean {
+  return !/\$\{|\{\{/.test(folder)
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function isProgram(file: string): boolean {

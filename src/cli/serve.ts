@@ -84,12 +84,10 @@ export async function serveCommand(args: string[], isReported = false): Promise<
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   if (!isReported) for (const need of agentNeeds(config, process.env, file)) log.warn(need)
   process.stdout.write(greeting(server.url, config, file))
+  const page = `${localUrl(server.url)}/console/`
   if (rest.includes('--open'))
-    await openBrowser(`${localUrl(server.url)}/console/`, (why) =>
-      log.warn('no browser was opened; open the console by its address', {
-        why,
-        url: `${localUrl(server.url)}/console/`,
-      }),
+    await openBrowser(page, (why) =>
+      log.warn('no browser was opened; open the console by its address', { why, url: page }),
     )
   setTimeout(keepCompiledCode, SETTLED_MS).unref()
   again = () => reload(file, setup, server)
@@ -106,7 +104,8 @@ export async function serveCommand(args: string[], isReported = false): Promise<
 function reload(file: string, { config, codecs, gateway, log }: Setup, server: HttpServer): void {
   try {
     const next = readConfig(codecs, file)
-    for (const warning of [...next.warnings, ...needRestart(config, next)]) log.warn(warning)
+    const needs = agentNeeds(next, process.env, file)
+    for (const warning of [...next.warnings, ...needRestart(config, next), ...needs]) log.warn(warning)
     server.reload(next.server)
     gateway.reload(next)
     log.info('the configuration was reloaded', { agents: [...next.agents.keys()] })

@@ -91,7 +91,8 @@ function ownLimits({ codec }: Protocol, written: Readonly<Record<string, unknown
 }
 
 /** Either a process or an HTTP agent, with the keys of its kind only. */
-function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEntry, { codec }: Protocol): boolean {
+function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEntry, of: Protocol): boolean {
+  const { codec } = of
   const hasProfile = entry.profile !== undefined
   if (hasProfile && !codec.profile) {
     const owners = Object.keys(codecs).filter((name) => codecs[name]!.profile)
@@ -103,6 +104,11 @@ function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEn
     const what = isProcess ? 'has both a command and a url' : 'has neither a command nor a url'
     const profileToo = codec.profile ? ' (or profile)' : ''
     source.report(path, what, `give command${profileToo} for a process, or url for an HTTP agent`, 'key')
+    return false
+  }
+  if (codec.servers === isProcess) {
+    const [key, what, instead] = isProcess ? ['command', 'servers', 'url'] : ['url', 'programs', 'command']
+    source.report([...path, key], `agents of ${of.name} are ${what}`, `give ${instead} instead`, 'key')
     return false
   }
   const [foreign, kind] = isProcess ? [HTTP_KEYS, 'an HTTP agent (url)'] : [PROCESS_KEYS, 'a process agent (command)']

@@ -167,8 +167,9 @@ export interface Config {
 /** The part of a codec that the configuration needs. The first dialect is the default. */
 export interface CodecInfo {
   dialects: readonly string[]
-  /** Its agents may work for long without output. */
+  /** Its agents may work for long without output; they are servers that are called over HTTP (`false`: programs). */
   silent?: boolean
+  servers?: boolean
   /** The dialects whose agents may serve several sessions in one process. */
   multiplexed?: readonly string[]
   /** Its agents may be described by a profile. */

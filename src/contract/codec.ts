@@ -140,6 +140,8 @@ export interface Codec<O = unknown> {
    * unless the configuration sets others.
    */
   readonly silent?: true
+  /** Its agents are servers that are called over HTTP; absent: programs. */
+  readonly servers?: true
   /** Its agents may be described by a profile. */
   readonly profile?: ProfileFormat
   /** The codec's own keys of an agent's configuration. */

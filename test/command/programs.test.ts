@@ -95,6 +95,10 @@ describe('what is missing', () => {
     ['an HTTP agent', { kind: 'http', url: 'http://h' }],
     ['one on the PATH', { command: 'codex' }],
     ['one at its path', { command: './one/both' }],
+    ['a command line of a protocol that splits it', { command: 'codex --x', protocol: 'agentproc', dialect: '0.1' }],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of an AgentProc profile
+    ['a folder that is only known with a turn', { command: 'codex', cwd: '/${PROJECT}' }],
+    ['one in a folder with a variable of a profile', { command: 'codex', cwd: '{{cwd}}/x' }],
   ])('is nothing for %s', (_what, more) => {
     expect(missing(more)).toEqual([])
   })
@@ -112,6 +116,36 @@ describe('what is missing', () => {
     expect(missing({ command: 'claude' })).toEqual([
       'agent a: claude cannot be started: it is not on the PATH; install it (npm install -g @anthropic-ai/claude-code@latest), or correct agents.a.command, then run tp check again',
     ])
+  })
+
+  test.each<[string, Partial<AgentConfig>, string]>([
+    [
+      'arguments in a command',
+      { command: 'codex exec' },
+      'codex exec cannot be started: it is no name of a program; write what follows the first word into agents.a.args, then',
+    ],
+    [
+      'arguments in a command next to others',
+      { command: 'codex exec', args: [], protocol: 'agentproc', dialect: '0.1' },
+      'codex exec cannot be started: it is no name of a program; write what follows the first word into agents.a.args, then',
+    ],
+    [
+      'arguments in a command of another dialect',
+      { command: 'codex exec', protocol: 'agentproc', dialect: '0.4' },
+      'codex exec cannot be started: it is no name of a program; write what follows the first word into agents.a.args, then',
+    ],
+    [
+      'a missing folder',
+      { command: 'codex', cwd: '/no/such' },
+      'it cannot be started in /no/such: there is no such folder; make it, or correct agents.a.cwd, then',
+    ],
+    [
+      'a folder that is a file',
+      { command: 'codex', cwd: import.meta.filename },
+      `it cannot be started in ${import.meta.filename}: there is no such folder; make it, or correct agents.a.cwd, then`,
+    ],
+  ])('is told for %s', (_what, more, told) => {
+    expect(missing(more)).toEqual([`agent a: ${told} run tp check again`])
   })
 
   test('is told of each agent, in the order of the file', () => {

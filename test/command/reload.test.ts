@@ -73,6 +73,12 @@ describe('SIGHUP to a serving gateway', () => {
     await rest.catch(() => {})
   })
 
+  test('says what the new agents need', async () => {
+    configure(`{ two: ${HELPER}, gone: { protocol: zot, command: no-such-agent } }`)
+    gateway.kill('SIGHUP')
+    await logged('agent gone: no-such-agent cannot be started: it is not on the PATH')
+  })
+
   test('keeps what it has when the file is wrong, and says why', async () => {
     configure('{ two: { protocol: nothing } }')
     gateway.kill('SIGHUP')

@@ -131,6 +131,12 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:2:3 agents.a: has both a command and a url; give command for a process, or url for an HTTP agent',
   ],
   [
+    'a program in place of a server, and a server in place of a program',
+    'agents:\n  a: { protocol: openharness, command: x }\n  b: { protocol: qwen, url: "http://x" }\n',
+    'turnpike.yaml:2:31 agents.a.command: agents of openharness are servers; give url instead',
+    'turnpike.yaml:3:24 agents.b.url: agents of qwen are programs; give command instead',
+  ],
+  [
     'keys of the other kind',
     'agents:\n  a: { protocol: zot, command: x, headers: {} }\n  b: { protocol: zot, url: "http://x", args: [], env: {} }\n',
     'turnpike.yaml:2:35 agents.a.headers: belongs to an HTTP agent (url); remove it',

@@ -24,8 +24,8 @@ export const CODECS: CodecInfos = {
     profile,
   },
   zot: codec(['rpc'], { token: v.optional(v.strictObject({ env: v.string() })), retries: v.optional(v.number()) }),
-  qwen: codec(['rfc', 'qwen-code']),
-  openharness: codec(['v1']),
+  qwen: { ...codec(['rfc', 'qwen-code']), servers: false },
+  openharness: { ...codec(['v1']), servers: true },
 }
 
 /** The configuration of a text, in the folder `/etc/turnpike`. */

@@ -120,7 +120,8 @@ describe('a variable may stand at every key', () => {
 
   const options = rows.filter(([, protocol]) => codecNames.includes(protocol!))
   test.each(options.map(([, ...cells]) => cells as [string, string, string]))('%s: %s (%s)', (protocol, key, kind) => {
-    const file = (value: unknown) => ({ agents: { a: { protocol, command: 'x', [key]: value } } })
+    const reach = codecs[protocol]!.servers ? { url: 'http://127.0.0.1:8' } : { command: 'x' }
+    const file = (value: unknown) => ({ agents: { a: { protocol, ...reach, [key]: value } } })
     const env: Record<string, string> = {}
     const literal = read(file(example(kind)), {})
     expect(read(file(asVariables(example(kind), env)), env)).toEqual(literal)

@@ -16,7 +16,7 @@ server:
 default: helper
 agents:${EXAMPLE_AGENTS}
   loud: { protocol: zot, command: sh, args: ["-c", "echo it broke >&2; exit 3"] }
-  away: { protocol: zene, url: "http://127.0.0.1:9/" }
+  away: { protocol: openharness, url: "http://127.0.0.1:9/" }
 `)
   await ask('ann', 'helper')
   await ask('ann', 'loud')
