@@ -114,8 +114,10 @@ export class Prompts {
     this.#peers.connection.call('session/prompt', this.#params(prompt, start), (answer, line) => {
       if (!answer || this.#work !== work) return
       this.#end((turn) => {
-        if (answer.kind === 'error') turn.fail(faultOfError(answer.error))
-        else this.#prompted(turn, answer.result, member(line, 'result')!)
+        if (answer.kind === 'error') {
+          this.#tokens.ofTurn(this.#peers.session.id, undefined)
+          turn.fail(faultOfError(answer.error))
+        } else this.#prompted(turn, answer.result, member(line, 'result')!)
       })
     })
   }

@@ -6,9 +6,14 @@ export class SessionTokens {
   #session: string | undefined
   #sum: Usage | undefined
 
-  /** The tokens of a turn of this session, of the count at its end; undefined when there are none. */
+  /**
+   * The tokens of a turn of this session, of the count at its end. Undefined when there are none, and when the turn before
+   * had no count: it may have had some.
+   */
   ofTurn(session: string | undefined, counted: Usage | undefined): Usage | undefined {
-    const grown = counted && growthOf(counted, session === this.#session ? this.#sum : undefined)
+    const goesOn = session === this.#session
+    const isKnown = counted !== undefined && !(goesOn && this.#sum === undefined)
+    const grown = isKnown ? growthOf(counted, goesOn ? this.#sum : undefined) : undefined
     this.#session = session
     this.#sum = counted
     return grown

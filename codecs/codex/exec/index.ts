@@ -131,6 +131,7 @@ export class ExecBack implements BackLink {
 
   #end(run: Run, end: Ending): void {
     this.#run = undefined
+    if (end.outcome !== 'completed') this.#usage.uncounted()
     run.out.closeMessage()
     run.out.emit({ type: 'turn-end', ...(run.cancelled ? CANCELLED : end) })
   }

@@ -10,13 +10,13 @@ const NAMES = {
 } as const
 const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
 
-/** The tokens of a thread, which each turn counts since the thread began, as those of single turns. */
+/** The tokens of a thread, which each turn that completes counts since the thread began, as those of single turns. */
 export class ExecUsage {
   readonly #known = new Map<string, Usage>()
 
   /**
    * Reads the `usage` of a turn that has ended; `resumed` names the thread that it went on with. The tokens of the turn
-   * itself are unknown when the turn before was not seen.
+   * itself are unknown when those of the turn before are.
    */
   read(
     fields: unknown,
@@ -25,11 +25,16 @@ export class ExecUsage {
     report: Report,
   ): { session: Usage; turn: Usage | undefined } | undefined {
     const session = readCounts(fields, NAMES, report)
-    if (isUncounted(session)) return undefined
     const before = resumed ? this.#known.get(thread) : {}
-    this.#known.clear()
+    this.uncounted()
+    if (isUncounted(session)) return undefined
     this.#known.set(thread, session)
     return { session, turn: before && since(before, session) }
+  }
+
+  /** A turn has ended without counts: the next ones have its tokens, too. */
+  uncounted(): void {
+    this.#known.clear()
   }
 }
 

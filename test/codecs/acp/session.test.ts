@@ -249,6 +249,27 @@ describe('Copilot CLI', () => {
   })
 
   test.each([
+    ['is cancelled', (drive: BackDrive) => finish(drive, 'cancelled')],
+    ['fails', (drive: BackDrive) => refuse(drive, 'session/prompt', { code: -32603, message: 'no' })],
+  ])('does not count a turn that %s: those of the next one are unknown', (_, ends) => {
+    const drive = running(COPILOT)
+    finish(drive, 'end_turn', counted(14, 6))
+    drive.start('More', { turn: 't2' })
+    ends(drive)
+    for (const [turn, more] of [
+      ['t3', counted(42, 18)],
+      ['t4', counted(56, 24)],
+    ] as const) {
+      drive.start('More', { turn })
+      finish(drive, 'end_turn', more)
+    }
+    expect(ofType(drive, 'usage').map(({ turn, usage }) => [turn, usage])).toEqual([
+      ['t1', { input: 14, output: 6 }],
+      ['t4', { input: 14, output: 6 }],
+    ])
+  })
+
+  test.each([
     ['Error: 400 the model refuses', 'provider-error'],
     ['Error: 429 Too many requests', 'provider-rate-limit'],
     ['Error: Failed to get response from the AI model; retried 5 times', 'provider-error'],

@@ -196,6 +196,38 @@ describe('the end', () => {
     expect(silent.events.map(({ type }) => type)).toEqual(['notice', 'turn-end'])
   })
 
+  test.each([
+    ['failed', line({ type: 'turn.failed', error: { message: 'no' } })],
+    ['has no counts', line({ type: 'turn.completed' })],
+    ['was cancelled', undefined],
+  ])('does not count a turn after one that %s', (_, end) => {
+    const drive = started()
+    const thread = line({ type: 'thread.started', thread_id: 'th' })
+    const again = (turn: string): void => drive.start('again', { turn, session: { id: 's1', bound: 'th' } })
+    drive.feed(thread, line({ type: 'turn.completed', usage: usage(10) }))
+    again('t2')
+    drive.feed(thread)
+    if (end !== undefined) drive.feed(end)
+    else {
+      drive.link.encode({ type: 'turn-cancel', exchange: 'x', target: 'running' })
+      drive.link.decodeEnd({ why: 'cancelled' })
+    }
+    for (const [turn, total] of [
+      ['t3', 30],
+      ['t4', 40],
+    ] as const) {
+      again(turn)
+      drive.feed(thread, line({ type: 'turn.completed', usage: usage(total) }))
+    }
+    const counts = drive.events.flatMap((event) =>
+      event.type === 'usage' && event.scope === 'turn' ? [[event.turn, event.usage.input]] : [],
+    )
+    expect(counts).toEqual([
+      ['t1', 10],
+      ['t4', 10],
+    ])
+  })
+
   test('an error that the agent overcomes is a notice', () => {
     const drive = started()
     drive.feed(
