@@ -1,4 +1,4 @@
-import { socketPath } from './socket-path.ts'
+import { isPrivate, socketPath } from './socket-path.ts'
 import type { GatewayAddress } from './thin.ts'
 
 /** The value is not quoted: it may hold a password. */
@@ -6,7 +6,8 @@ const NO_URL = 'TURNPIKE_URL is not a valid address; write it as http://HOST:POR
 
 /**
  * The address of a possible gateway: TURNPIKE_URL (with TURNPIKE_KEY), else the socket of this configuration file.
- * Undefined when the file does not exist, which reading it reports. A string is an error message about TURNPIKE_URL.
+ * Undefined when the file does not exist, which reading it reports, and when the socket's folder is not this user's alone.
+ * A string is an error message about TURNPIKE_URL.
  */
 export function gatewayAddress(file: string): GatewayAddress | string | undefined {
   const { TURNPIKE_URL: url, TURNPIKE_KEY: key } = process.env
@@ -14,7 +15,8 @@ export function gatewayAddress(file: string): GatewayAddress | string | undefine
   if (url && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return NO_URL
   if (url) return { url, ...(key && { key }) }
   try {
-    return { socket: socketPath(file, process.env) }
+    const socket = socketPath(file, process.env)
+    return isPrivate(socket) ? { socket } : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { quickDigest } from '../startup/index.ts'
 
 /**
@@ -9,6 +9,15 @@ import { quickDigest } from '../startup/index.ts'
  */
 export function socketPath(configFile: string, env: Readonly<Record<string, string | undefined>>): string {
   return join(runtimeFolder(env), `${quickDigest(Buffer.from(realpathSync(configFile)))}.sock`)
+}
+
+/**
+ * True when a socket is in a folder of this user that no other user may enter, as a gateway has it. Below the temporary
+ * folder another user may have made the folder first, to get what stand-ins say.
+ */
+export function isPrivate(socket: string): boolean {
+  const folder = lstatSync(dirname(socket), { throwIfNoEntry: false })
+  return folder !== undefined && folder.uid === process.getuid?.() && (folder.mode & 0o077) === 0
 }
 
 /** The path of the compiled form of this configuration file. Undefined when the file does not exist. */
