@@ -23,6 +23,7 @@ const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'a wrong name of an alias or anchor',
   BAD_DIRECTIVE: 'an unknown directive',
   BAD_DQ_ESCAPE: 'an unknown escape sequence in double quotes',
+  MULTIPLE_DOCS: 'a second document begins here; a configuration is one, without a line "---" in it',
   TAG_RESOLVE_FAILED: 'an unknown tag',
 }
 

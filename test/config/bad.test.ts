@@ -56,7 +56,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'two documents',
     'default: a\n---\ndefault: b\n',
-    'turnpike.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
+    'turnpike.yaml:2:1: a second document begins here; a configuration is one, without a line "---" in it',
   ],
   [
     'values of the wrong type',
