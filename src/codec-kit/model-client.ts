@@ -23,7 +23,7 @@ export function toolAnswer(streams: boolean, command: Command): Answer {
 /**
  * Sends the commands of a request of a client of models: first cancels the turn that it abandons, then sends its own
  * command with the answer that `answerTo` makes for it. A request that goes on with a turn brings its options and tools
- * too.
+ * too. When that turn has ended without it, one with the whole conversation begins another.
  */
 export function sendRequest(
   request: StartRequest & RequestEnd,
@@ -35,6 +35,17 @@ export function sendRequest(
   const start = (): Command => startCommand(request, headers, exchange, ports.newId())
   const { before, command } = commandsOf(request, exchange, start)
   for (const cancel of before) ports.command(cancel)
-  const full = command.type === 'ask-reply' ? { ...command, settings: settingsOf(request) } : command
-  ports.command(full, answerTo(full))
+  if (command.type !== 'ask-reply') {
+    ports.command(command, answerTo(command))
+    return
+  }
+  const full = { ...command, settings: settingsOf(request) }
+  const answer = answerTo(full)
+  if (isWhole(request)) answer.otherwise = start
+  ports.command(full, answer)
+}
+
+/** True when a turn can begin with all that the request says: it names no earlier one, and only results of tools. */
+function isWhole({ after, conversation, answers = [] }: StartRequest & RequestEnd): boolean {
+  return after === undefined && conversation === undefined && answers.length === 0
 }

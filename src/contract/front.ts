@@ -31,6 +31,11 @@ export interface Answer {
    * says that the request is taken (`turn-accepted`, or the first `ask-settled` of an answer).
    */
   echo?: Ext
+  /**
+   * The command that is taken in place of an answer to a parked turn that has ended without it. Of clients whose requests
+   * have all that such a turn needs.
+   */
+  otherwise?: () => Command
 }
 
 /**

@@ -90,6 +90,44 @@ describe('a request', () => {
   })
 })
 
+describe('results of a turn that is gone', () => {
+  const tool = callIdOf('call_', { continuation: 't0.c', at: 1 })
+  const input: Part[] = [{ type: 'tool-reply', tool, status: 'ok', parts: [] }]
+  const request: StartRequest = {
+    agent: 'a',
+    input,
+    history: [],
+    options: {},
+    tools: [],
+    session: undefined,
+    ext: undefined,
+  }
+  const sent = (more: object): Answer => {
+    const { done, ports: open } = ports()
+    const answer = toolAnswer(false, START)
+    sendRequest({ ...request, ...more }, CONTEXT, open, 'x', () => answer)
+    const [[command, given]] = done as [[Command, Answer]]
+    // A link may still set the status of the answer that it has made.
+    expect([command.type, given === answer]).toEqual(['ask-reply', true])
+    return given
+  }
+
+  test('begin a turn when they come with the whole conversation', () => {
+    expect(sent({}).otherwise?.()).toMatchObject({ type: 'turn-start', exchange: 'x', turn: 'new', agent: 'a', input })
+  })
+
+  test.each([
+    ['names the turn before', { after: 't0' }],
+    ['names its conversation', { conversation: 'c' }],
+    [
+      'answers a question, too',
+      { answers: [{ call: { continuation: 't0.c', at: 0 }, reply: { kind: 'approval', option: 'yes' } }] },
+    ],
+  ])('do not when the request %s', (_how, more) => {
+    expect(sent(more).otherwise).toBeUndefined()
+  })
+})
+
 describe('a list of models', () => {
   const open = (model?: string) => {
     const { done, ports: made } = ports()

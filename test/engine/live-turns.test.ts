@@ -16,7 +16,7 @@ function stopping(ms: number) {
     const { turn, run } = plainTurn({ command: start({ turn: id }), answer: { asks: 'next-request' }, agent, peers })
     turns.add(turn)
     const end = (): void => void turn.take({ type: 'turn-end', turn: id, outcome: 'cancelled' })
-    if (works) Object.assign(turn, { link: { send() {}, pause() {}, cancel: end } })
+    if (works) Object.assign(turn, { link: { send() {}, pause() {}, cancel: end, abort: () => false } })
     const park = async (): Promise<void> => {
       const question = { kind: 'input', message: 'm' } as const
       run.asks.asked({ type: 'ask', turn: id, ask: 'a', question })
@@ -47,7 +47,7 @@ describe('a gateway that stops', () => {
     expect([state.done, outcomeOf(turn)]).toEqual([true, 'none'])
   })
 
-  test('cancels what waits for the next request of a client when nothing else is left for a while', async () => {
+  test('ends what waits for the next request of a client when nothing else is left for a while', async () => {
     const { run, stop } = stopping(30_000)
     const [parked, working] = [run('a'), run('b')]
     const waiting = run('c', { works: false })
@@ -60,7 +60,7 @@ describe('a gateway that stops', () => {
     expect(outcomeOf(parked.turn)).toBe('none')
     await vi.advanceTimersByTimeAsync(500)
     // Who waits in line behind it comes next.
-    expect([outcomeOf(parked.turn), outcomeOf(waiting.turn), state.done]).toEqual(['cancelled', 'none', false])
+    expect([outcomeOf(parked.turn), outcomeOf(waiting.turn), state.done]).toEqual(['failed', 'none', false])
     waiting.turn.cancel()
     await vi.advanceTimersByTimeAsync(250)
     expect(state.done).toBe(true)

@@ -232,6 +232,45 @@ test('a parked turn that its client deletes is cancelled first', async () => {
   expect(token.continuation).toMatch(/^t\./)
 })
 
+describe('an answer to a turn that its gateway left', () => {
+  const failed = (code: 'internal' | 'timeout') => ({
+    type: 'turn-end' as const,
+    turn: 't',
+    outcome: 'failed' as const,
+    fault: { code, message: 'why', retryable: true },
+  })
+  const settled = (how: 'answered' | 'timeout' | 'cancelled') => ({
+    type: 'ask-settled' as const,
+    turn: 't',
+    ask: 'q',
+    how,
+  })
+  test.each([
+    ['runs', [], false],
+    ['was lost with its question', [failed('internal')], true],
+    ['was lost after its question was withdrawn', [settled('cancelled'), failed('internal')], true],
+    ['was lost after an answer', [settled('answered'), failed('internal')], false],
+    ['was lost after the policy had answered', [settled('timeout'), failed('internal')], false],
+    ['failed of itself', [failed('timeout')], false],
+    ['was cancelled', [{ type: 'turn-end', turn: 't', outcome: 'cancelled' }], false],
+  ] as const)('that %s is lost: %j', async (_what, events, isLost) => {
+    const { commands, run, turn, recorder, token } = await parked('q')
+    for (const event of events) {
+      if (event.type === 'ask-settled') run.asks.settled(event)
+      turn.take(event)
+    }
+    await recorder.flush()
+    const about = (target: Target) =>
+      ({ type: 'ask-reply', exchange: 'y', target, reply: { kind: 'tool', status: 'ok', parts: [] } }) as const
+    expect(await commands.isLost('local', about(token))).toBe(isLost)
+    expect(await commands.isLost('other', about(token))).toBe(false)
+    expect(await commands.isLost('local', about({ continuation: `${token.continuation}x` }))).toBe(false)
+    expect(await commands.isLost('local', about({ continuation: 'no.park' }))).toBe(false)
+    expect(await commands.isLost('local', about({ turn: 't' }))).toBe(false)
+    expect(await commands.isLost('local', about('running'))).toBe(false)
+  })
+})
+
 describe('a turn that has ended', () => {
   test('is followed from its record, and can be neither cancelled nor steered', async () => {
     const { commands, client, turn, recorder } = await parked('q')

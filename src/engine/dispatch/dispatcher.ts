@@ -85,6 +85,9 @@ export class Dispatcher implements ClientListener {
       return exchange?.fail(this.#unwritable)
     if (TurnCommands.takes(command)) {
       if (forwarding && client.mayLeave && (await forwarding.ofTurn(client, command, targetOf(command)))) return
+      const otherwise = exchange?.answer.otherwise
+      if (otherwise && (await turnCommands.isLost(access.tenant, command)))
+        return this.#dispatch(client, otherwise(), exchange)
       client.settle()
       return turnCommands.run(client, command, exchange)
     }

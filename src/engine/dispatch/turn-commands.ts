@@ -11,6 +11,7 @@ import {
 } from '../../model/index.ts'
 import { dropped } from '../carry/index.ts'
 import type { ClientAccess, ClientLink, Exchange } from '../client/index.ts'
+import { LOST } from '../common/index.ts'
 import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, readTurn, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
@@ -82,6 +83,20 @@ export class TurnCommands {
       case 'ask-reply':
         await this.#answer(client, command, turn, exchange)
     }
+  }
+
+  /** True for an answer to a parked turn that has ended without one because its gateway was stopped. */
+  async isLost(tenant: string, command: Command & TurnCommand): Promise<boolean> {
+    const target = targetOf(command)
+    if (typeof target !== 'object' || !('continuation' in target)) return false
+    const turn = turnOf(target.continuation)
+    if (this.#turns.get(turn)) return false
+    await this.#recorder.flush()
+    const record = await readTurn(this.#store, turn, this.#host.now())
+    if (record?.tenant !== tenant || record.outcome !== 'failed' || record.code !== LOST.code) return false
+    const parked = await this.#parkedAt(target.continuation)
+    // Those that were open when its process ended are not settled.
+    return parked?.asks.every((ask) => (parked.settled.get(ask)?.how ?? 'cancelled') === 'cancelled') === true
   }
 
   /** A turn that runs, of another key, for those who may see it. */

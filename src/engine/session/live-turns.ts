@@ -1,5 +1,5 @@
 import type { Fault, Id, Target } from '../../model/index.ts'
-import { elapsed } from '../common/index.ts'
+import { elapsed, LOST } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 import { EndedTurns } from './ended-turns.ts'
 
@@ -102,16 +102,21 @@ export class LiveTurns {
 
   /**
    * As `untilIdle`, at a gateway that stops. When all that is left waits for a client's next request, which may never
-   * come, that is cancelled a little later.
+   * come, that is ended a little later, else at the end of the time: the request begins it anew at the next gateway.
    */
   async untilDone(ms: number): Promise<void> {
     const until = elapsed() + ms
     this.#workedAt ??= elapsed()
     for (let now = elapsed(); this.#size > 0 && now < until; now = elapsed()) {
       if (!this.#onlyParked) this.#workedAt = now
-      else if (now >= this.#workedAt + ANSWERED_MS) for (const turn of this.#parked) turn.cancel()
+      else if (now >= this.#workedAt + ANSWERED_MS) this.#endParked()
       await this.untilIdle(Math.min(LOOK_MS, until - now))
     }
+    this.#endParked()
+  }
+
+  #endParked(): void {
+    for (const turn of this.#parked) turn.refuse(LOST)
   }
 
   get #parked(): Turn[] {
