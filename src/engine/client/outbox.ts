@@ -17,8 +17,8 @@ export class Outbox {
   readonly #uncommitted: (error: unknown) => void
   readonly #unsent: (error: unknown) => void
   #waiting: Outgoing[] = []
-  /** The commits that have begun. */
-  #committing = 0
+  /** The outputs that wait for commits that have begun, as one promise for each commit. */
+  readonly #leaving = new Set<Promise<void>>()
 
   /**
    * `commit` and the outputs that wait may throw: `uncommitted` and `unsent` get the error, and the rest is sent all
@@ -37,7 +37,10 @@ export class Outbox {
 
   /** Resolves when nothing waits any more: what was added until then has left. */
   async untilEmpty(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#committing > 0) await new Promise(setImmediate)
+    while (this.#waiting.length > 0 || this.#leaving.size > 0) {
+      await new Promise(setImmediate)
+      await Promise.all(this.#leaving)
+    }
   }
 
   #flush(): void {
@@ -60,11 +63,11 @@ export class Outbox {
   /** Flushes after a commit what was there when it began: an end that comes meanwhile may not be recorded with it. */
   #after(committed: Promise<void>, outputs: readonly Outgoing[]): void {
     const marks = outputs.map((output) => output.mark())
-    this.#committing += 1
-    void committed.catch(this.#uncommitted).then(() => {
-      this.#committing -= 1
+    const left = committed.catch(this.#uncommitted).then(() => {
+      this.#leaving.delete(left)
       for (const [at, output] of outputs.entries()) this.#safely(output, marks[at]!)
     })
+    this.#leaving.add(left)
   }
 
   #safely(output: Outgoing, until: number): void {
