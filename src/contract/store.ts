@@ -262,9 +262,9 @@ export interface Store extends KeyStore {
   /**
    * Deletes an ended turn: its events, its messages, and the digest that finds its session. It is not found or listed
    * any more. Its usage stays with its session, and so does its place, so that an earlier turn does not become the
-   * newest.
+   * newest. False when there is no such turn any more, or it runs.
    */
-  deleteTurn(turn: Id): Awaitable<void>
+  deleteTurn(turn: Id): Awaitable<boolean>
   /** The frames of an ended turn's wires; undefined when none were kept. */
   readWire(turn: Id): Awaitable<string | undefined>
   /** The newest first. Undefined when there is no turn `before`. */

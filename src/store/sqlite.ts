@@ -263,9 +263,11 @@ class SqliteStore implements Store {
     })
   }
 
-  deleteTurn(turn: Id): Awaitable<void> {
+  deleteTurn(turn: Id): Awaitable<boolean> {
     return this.#atomically(() => {
-      if (this.#sql.forgetTurn.run(turn).changes > 0) this.#sql.deleteEvents.run(turn)
+      const isThere = this.#sql.forgetTurn.run(turn).changes > 0
+      if (isThere) this.#sql.deleteEvents.run(turn)
+      return isThere
     })
   }
 

@@ -429,6 +429,19 @@ describe('a command about a turn', () => {
     expect([await told(remove), await told(remove)]).toEqual(['done', UNKNOWN])
   })
 
+  test('does not say that it is deleted when it is pruned first, which keeps its messages', async () => {
+    const { turn, told } = commanded()
+    await store.openSession(key(), 'kept', 3)
+    await store.endTurn({ ...TURN, endedAt: 6, outcome: 'completed' })
+    turns.delete(turn)
+    const remove = vi.spyOn(store, 'deleteTurn').mockImplementationOnce(async (id) => {
+      remove.mockRestore()
+      await store.prune(7, 9)
+      return store.deleteTurn(id)
+    })
+    expect(await told({ exchange: 'x', type: 'turn-delete', id: 't' })).toBe(UNKNOWN)
+  })
+
   test('steers it where its agent can be told', async () => {
     const { turn, told } = commanded()
     const steer = { exchange: 'x', type: 'turn-steer', target, input: [{ type: 'text', text: 'left' }] } as const

@@ -684,8 +684,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
       it('is not found, and nothing of it is', async () => {
         expect(await store.readTurnMessages('t2')).toEqual([message('t2'), answer('t2')])
-        await store.deleteTurn('t2')
-        await store.deleteTurn('t2')
+        expect([await store.deleteTurn('t2'), await store.deleteTurn('t2')]).toEqual([true, true])
         expect([await store.readTurn('t2'), await store.readTurnMessages('t2')]).toEqual([undefined, undefined])
         expect(await store.readEvents('t2', 0)).toEqual([])
         expect(await store.readMessages('S1')).toEqual([message('t1'), answer('t1')])
@@ -716,8 +715,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('has ended before: one that runs stays, and so does one that there is not', async () => {
         await store.beginTurn({ ...TURN, turn: 't3' })
         await store.appendEvents([{ turn: 't3', seq: 1, lines: 'kept' }])
-        await store.deleteTurn('t3')
-        await store.deleteTurn('t9')
+        expect([await store.deleteTurn('t3'), await store.deleteTurn('t9')]).toEqual([false, false])
         expect((await store.readTurn('t3'))?.turn).toBe('t3')
         expect(await store.readEvents('t3', 0)).toEqual([{ turn: 't3', seq: 1, lines: 'kept' }])
         expect(await store.readTurnMessages('t3')).toBeUndefined()

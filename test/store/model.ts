@@ -239,13 +239,14 @@ export class StoreModel implements Store {
     return kept && [...(kept.messages ?? [])]
   }
 
-  deleteTurn(turn: Id): void {
+  deleteTurn(turn: Id): boolean {
     const ended = this.#ended(turn)
-    if (!ended) return
+    if (!ended) return false
     const { code: _, ...record } = ended.record
     const gone: Ended = { record, position: ended.position, usage: ended.usage, deleted: true }
     this.ended = this.ended.map((one) => (one === ended ? gone : one))
     this.#events = this.#events.filter((block) => block.turn !== turn)
+    return true
   }
 
   readWire(turn: Id): string | undefined {

@@ -126,7 +126,8 @@ export class TurnCommands {
     if (this.#turns.get(id)?.session.record.tenant === tenant) return refused(exchange, RUNS)
     if (record?.tenant !== tenant) return refused(exchange, UNKNOWN)
     if (record.outcome === undefined) return refused(exchange, RUNS)
-    await this.#store.deleteTurn(id)
+    // An old turn may be pruned meanwhile, which leaves its messages in the transcript.
+    if (!(await this.#store.deleteTurn(id))) return refused(exchange, UNKNOWN)
     answered(exchange, true)
   }
 

@@ -169,8 +169,8 @@ export class PostgresStore implements SharedStore {
     return row && (JSON.parse((row['messages'] as string | null) ?? '[]') as Message[])
   }
 
-  async deleteTurn(turn: Id): Promise<void> {
-    await this.#run(turns.deleteTurn(turn))
+  async deleteTurn(turn: Id): Promise<boolean> {
+    return (await this.#run(turns.deleteTurn(turn)))[0]!.length > 0
   }
 
   async readWire(turn: Id): Promise<string | undefined> {

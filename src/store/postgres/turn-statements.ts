@@ -31,7 +31,8 @@ export const deleteTurn = (turn: Id): string[] => [
   sql`
     UPDATE turns SET outcome = ${DELETED}, request = NULL, code = NULL, losses = NULL, measures = NULL, seq = NULL,
       messages = NULL, events = NULL, known = NULL, wire = NULL
-    WHERE turn = ${turn}`,
+    WHERE turn = ${turn}
+    RETURNING turn`,
   sql`DELETE FROM events WHERE turn = ${turn} AND EXISTS (SELECT 1 FROM turns WHERE turn = ${turn})`,
 ]
 
