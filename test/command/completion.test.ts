@@ -116,7 +116,8 @@ function printed(program: string, args: readonly string[]): string[] {
 describe.skipIf(!installed('bash'))('bash [needs bash]', () => {
   const completed = (script: string, typed: readonly string[]): string[] => {
     const words = `COMP_WORDS=(turnpike ${quoted(typed)}); COMP_CWORD=${typed.length}`
-    return printed('bash', ['-c', `. ${script}; ${words}; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`])
+    // Started by Node.js, bash takes its standard input for a network connection, for which it would read `~/.bashrc`.
+    return printed('bash', ['--norc', '-c', `. ${script}; ${words}; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`])
   }
 
   test('completes commands, options and their values', async () => {
