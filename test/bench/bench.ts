@@ -59,9 +59,10 @@ export class Bench {
 
   /**
    * The length of a load of a kind on a server, so many at once. While gateways warm up, the first load of several at once
-   * is for all such widths; one at a time, whose reads bring fewer events, is for itself.
+   * is for all such widths; one at a time, whose reads bring fewer events, is for itself. `further` is true when another
+   * kind has warmed up most of what this one runs.
    */
-  lengthFor({ pid }: Server, kind: string, width: number): LoadLength {
+  lengthFor({ pid }: Server, kind: string, width: number, further = false): LoadLength {
     const { ms } = this.amounts
     if (!this.warming) return { ms }
     if (this.#limits.has(pid)) return { ms: Math.max(LIMIT_WARMING_MS, ms) }
@@ -69,7 +70,7 @@ export class Bench {
     if (this.#warm.has(what)) return { ms }
     this.#warm.add(what)
     const least = Math.max(this.warming.ms, ms)
-    return width === 1 ? { ms: least } : { ...this.warming, ms: least }
+    return width === 1 || further ? { ms: least } : { ...this.warming, ms: least }
   }
 
   /** A program of `limits/` that says its port. */

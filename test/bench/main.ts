@@ -23,7 +23,7 @@ const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 const MOST_LOST = 0.1
 const MOST_WORSE = 0.1
 /** What the round to warm up does with each path: until V8 has compiled what is called often. */
-const WARMING: Warming = { ms: 8000, leastTurns: 25_000, mostMs: 16_000 }
+const WARMING: Warming = { ms: 8000, leastTurns: 25_000, mostMs: 14_000 }
 
 const { values } = parseArgs({
   options: {

@@ -49,7 +49,8 @@ export function askModel(
   const width = streams ? STREAMS : WHOLE
   const shape: Shape = { path: PATHS[api], kind: streams ? `${api}-stream` : api, headers }
   const sessions = sessionsOf(shape)
-  const length = bench.lengthFor(server, sessions, width)
+  // Whole turns come first and run nearly all that streams do.
+  const length = bench.lengthFor(server, sessions, width, streams)
   const job = { ...shape, port: server.port, width, ...length, text: streams ? 'long' : 'go', mark: MARK }
   return load(server.pid, { ...job, sessions })
 }

@@ -26,6 +26,9 @@ const AGENTS = {
   },
 } as const
 
+/** How many turns at once warm up a path. */
+const WARM_WIDTH = 8
+
 function spawned(kind: keyof typeof AGENTS, width: number): Group {
   const { what, script, input, path } = AGENTS[kind]
   const name = `${kind}-${width}`
@@ -49,9 +52,11 @@ function spawned(kind: keyof typeof AGENTS, width: number): Group {
       const args = [String(bench.amounts.ms), String(width), input, benchFile(script)]
       const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
       const gateway = await bench.gateway('main')
-      const length = bench.lengthFor(gateway, kind, width)
-      const job = { port: gateway.port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ...length } as const
-      const { turns, seconds } = await load(gateway.pid, { ...job, sessions: kind })
+      // One load warms up all widths: a turn runs the same code at each.
+      const atOnce = bench.warming ? WARM_WIDTH : width
+      const length = bench.lengthFor(gateway, kind, atOnce)
+      const job = { port: gateway.port, path, kind: 'zene', text: 'tick', mark: 'tick', sessions: kind } as const
+      const { turns, seconds } = await load(gateway.pid, { ...job, ...length, width: atOnce })
       return { [name]: { figure: turns / seconds, limit: direct.turns / direct.seconds } }
     },
   }

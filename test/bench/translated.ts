@@ -37,7 +37,7 @@ export const TRANSLATED: readonly Group[] = [
       const ms = amounts.ms < 100 ? 1 : Math.min(MOST, amounts.ms / 20)
       const begin = performance.now()
       let all = await pairs(ms)
-      while (performance.now() - begin < (warming?.ms ?? 0)) all = await pairs(ms)
+      while (performance.now() - begin < (warming?.ms ?? 0) / 2) all = await pairs(ms)
       const ratios = all.map(({ micros, baseline }) => micros / baseline)
       const middle = median(ratios)
       const near = all.toSorted((a, b) => distance(a, middle) - distance(b, middle))[0]!

@@ -1,4 +1,5 @@
 /** Lines of whole turns, through warm processes and through an HTTP agent. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { MARK } from './answers.ts'
 import type { Bench, Group, Server } from './bench.ts'
 import { load } from './load.ts'
@@ -41,6 +42,8 @@ function whole(width: number): Group {
 
 /** How long a client does nothing before its last turn, in milliseconds, in a full run. */
 const IDLE_MS = 5000
+/** How much earlier the bridge begins: longer than its turns take, and shorter than its pause. */
+const APART_MS = 1500
 /** Turns before it, of which the warm one is the median. */
 const WARM_TURNS = 500
 
@@ -79,9 +82,12 @@ const idle: Group = {
       limitedBy: LIMITED.idle,
     }),
   ],
+  // The two pauses overlap; no turn of one is measured while the other has turns.
   async round(bench) {
-    const bridge = await rested(bench, await shortBridge(bench), BARE)
-    return { 'idle-bridge': bridge, idle: await rested(bench, await bench.gateway('main'), SHORT) }
+    const bridge = rested(bench, await shortBridge(bench), BARE)
+    await pause(APART_MS * bench.amounts.scale)
+    const gateway = rested(bench, await bench.gateway('main'), SHORT)
+    return { 'idle-bridge': await bridge, idle: await gateway }
   },
 }
 
