@@ -8,9 +8,10 @@ export interface Call {
   readonly name: string
   /** The members that clients are shown, as the agent wrote them last. */
   readonly about: { [K in (typeof ABOUT)[number]]?: string | null | undefined }
-  /** Its arguments, as the agent wrote them last, and as they are known to clients once it runs. */
+  /** Its arguments, as the agent wrote them last. */
   args: JsonText
-  told: JsonText | undefined
+  /** The arguments that clients were shown last; undefined before the call runs. */
+  reported: JsonText | undefined
   /** The client refused it. */
   denied: boolean
   /** Its content as the agent wrote it last, and the text of it that was shown. */
@@ -37,8 +38,8 @@ export function changesOf(call: Call, update: ToolUpdate): Members {
     call.about[key] = value
     changed[key] = quote(value)
   }
-  if (call.told !== undefined && call.told !== call.args) {
-    call.told = call.args
+  if (call.reported !== undefined && call.reported !== call.args) {
+    call.reported = call.args
     changed['rawInput'] = call.args
   }
   return changed

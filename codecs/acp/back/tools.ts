@@ -47,7 +47,7 @@ export class Tools {
     this.#read(call, json)
     this.#call(call)
     // The question says these.
-    call.told = call.args
+    call.reported = call.args
     call.about.title = update.title || call.about.title
     return call
   }
@@ -76,7 +76,7 @@ export class Tools {
       name,
       about: { name, title, kind },
       args: '{}',
-      told: undefined,
+      reported: undefined,
       denied: false,
       content: undefined,
       shown: '',
@@ -102,8 +102,8 @@ export class Tools {
   }
 
   #call(call: Call): void {
-    if (call.told !== undefined) return
-    call.told = call.args
+    if (call.reported !== undefined) return
+    call.reported = call.args
     this.#out.emit({ type: 'tool-call', tool: call.tool, name: call.name, args: call.args, executor: 'agent' })
   }
 

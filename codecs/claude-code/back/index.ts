@@ -78,7 +78,7 @@ export class ClaudeCodeBack extends StreamJsonBack<TurnDecoder, Work, ClaudeProc
   }
 
   #lifecycle({ command_uuid: uuid, state }: Record<string, unknown>): void {
-    this.process.tells = true
+    this.process.reportsLifecycle = true
     this.current?.lifecycle(uuid, state)
     // A turn that the agent began itself has taken the prompt up: the rest of it is the answer.
     if (this.running && this.unasked.decoder) this.unasked.end()

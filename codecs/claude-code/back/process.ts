@@ -33,8 +33,8 @@ export class ClaudeProcess extends StreamJsonProcess {
   readonly model: { own: string | undefined; now: string | undefined } = { own: undefined, now: undefined }
   /** The permission mode that it was set to. */
   mode: string | undefined
-  /** It says what becomes of each message that it gets. */
-  tells = false
+  /** True once it has reported the state of a message (`command_lifecycle`). */
+  reportsLifecycle = false
   readonly usage = new ProcessUsage()
   readonly #configuredModel: string | undefined
   readonly #ports: BackPorts
@@ -50,7 +50,7 @@ export class ClaudeProcess extends StreamJsonProcess {
     this.model.own = this.#configuredModel
     this.model.now = this.#configuredModel
     this.mode = undefined
-    this.tells = false
+    this.reportsLifecycle = false
   }
 
   protected greeted(answer: JsonText): void {

@@ -43,7 +43,7 @@ export class Work {
   /** The lines of the agent are about this turn: it works on the prompt, or does not say on what it works. */
   get sent(): boolean {
     const prompt = this.#prompt
-    return prompt !== undefined && !(this.#process.tells && this.#queued.has(prompt))
+    return prompt !== undefined && !(this.#process.reportsLifecycle && this.#queued.has(prompt))
   }
 
   /** The turn is recorded: its prompt was meant for another agent. */
@@ -77,7 +77,7 @@ export class Work {
    * say when gets none: its next answer could be that to the input or that to the next prompt.
    */
   steer({ input }: CommandOf<'turn-steer'>): void {
-    const takes = this.#prompt !== undefined && this.#process.tells && !this.decoder.cancelAsked
+    const takes = this.#prompt !== undefined && this.#process.reportsLifecycle && !this.decoder.cancelAsked
     if (takes) this.#ports.send(userLine(input, this.#queue(), undefined, this.#report))
     else this.#report(dropped('turn-steer'))
   }
@@ -97,7 +97,7 @@ export class Work {
 
   /** `result`: the turn is over, unless further input waits: the agent answers that next. */
   result(result: Result): void {
-    const waits = this.#process.tells && this.#queued.size > 0
+    const waits = this.#process.reportsLifecycle && this.#queued.size > 0
     if (waits && succeeded(result) && !this.decoder.cancelAsked) {
       this.decoder.pause(result)
       return
@@ -118,7 +118,7 @@ export class Work {
    * meanwhile is interrupted.
    */
   #withdraw(): void {
-    if (this.#withdrawn || !this.#process.tells) return
+    if (this.#withdrawn || !this.#process.reportsLifecycle) return
     this.#withdrawn = true
     for (const uuid of this.#queued) {
       this.#process.controls.send('cancel_async_message', { message_uuid: quote(uuid) }, (reply) => {

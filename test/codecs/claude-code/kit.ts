@@ -28,7 +28,7 @@ export interface Claude extends BackDrive {
   system(subtype: string, more?: object): void
   init(session?: string): void
   /** The agent says what has become of a message: the last one that it was sent, or the one with this id. */
-  tells(state: string, uuid?: string): void
+  reports(state: string, uuid?: string): void
   result(more?: object): void
   ask(request: object, id?: string): void
   of<T extends AgentEvent['type']>(type: T): EventOf<T>[]
@@ -61,7 +61,7 @@ export function claude(context: Partial<BackContext<unknown>> = {}, bound?: stri
       agent.line({ type: 'stream_event', event, parent_tool_use_id: null, ...more }),
     system: (subtype: string, more: object = {}) => agent.line({ type: 'system', subtype, ...more }),
     init: (session = 's') => agent.system('init', { session_id: session, model: 'opus' }),
-    tells: (state: string, uuid = all().findLast(({ type }) => type === 'user')?.uuid) =>
+    reports: (state: string, uuid = all().findLast(({ type }) => type === 'user')?.uuid) =>
       agent.line({ type: 'command_lifecycle', command_uuid: uuid, state }),
     result: (more: object = {}) => agent.line({ type: 'result', subtype: 'success', is_error: false, ...more }),
     ask: (request: object, id = 'q1') => agent.line({ type: 'control_request', request_id: id, request }),

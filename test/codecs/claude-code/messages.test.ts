@@ -21,8 +21,8 @@ const unasked = (agent: Claude): string[] =>
 function telling(): Claude {
   const agent = greeted()
   agent.start('hi')
-  agent.tells('queued')
-  agent.tells('started')
+  agent.reports('queued')
+  agent.reports('started')
   agent.init()
   agent.sentNow()
   return agent
@@ -34,7 +34,7 @@ function ahead(): Claude {
   agent.result({ result: 'Hello.' })
   agent.start('next', { turn: 't2' })
   agent.init()
-  agent.tells('queued')
+  agent.reports('queued')
   return agent
 }
 
@@ -51,7 +51,7 @@ describe('further input', () => {
   test('that is taken up within the answer ends with it', () => {
     const agent = telling()
     steer(agent)
-    for (const state of ['queued', 'started', 'completed']) agent.tells(state)
+    for (const state of ['queued', 'started', 'completed']) agent.reports(state)
     agent.result({ result: 'Both.' })
     expect(ends(agent)).toEqual([['t1', 'completed']])
   })
@@ -59,12 +59,12 @@ describe('further input', () => {
   test('that is taken up after the answer is answered in the same turn', () => {
     const agent = telling()
     steer(agent)
-    agent.tells('queued')
+    agent.reports('queued')
     say(agent, 'First.')
     const opus = { inputTokens: 10, outputTokens: 6 }
     agent.result({ total_cost_usd: 0.5, modelUsage: { opus } })
     expect(ends(agent)).toEqual([])
-    agent.tells('started')
+    agent.reports('started')
     agent.init()
     agent.result({
       result: 'Second.',
@@ -72,7 +72,7 @@ describe('further input', () => {
       total_cost_usd: 0.75,
       modelUsage: { opus: { inputTokens: 30, outputTokens: 7 } },
     })
-    agent.tells('completed')
+    agent.reports('completed')
     expect(texts(agent)).toEqual(['First.', 'Second.'])
     expect(agent.of('message-start')).toHaveLength(2)
     expect(agent.of('usage')).toMatchObject([{ scope: 'turn', usage: { input: 30, output: 7, costUsd: 0.75 } }])
@@ -86,7 +86,7 @@ describe('further input', () => {
     agent.result({ result: 'First.' })
     agent.result()
     expect(texts(agent)).toEqual(['First.'])
-    agent.tells('started')
+    agent.reports('started')
     agent.result({ result: 'Second.' })
     expect(texts(agent)).toEqual(['First.', 'Second.'])
     expect(ends(agent)).toEqual([['t1', 'completed']])
@@ -96,11 +96,11 @@ describe('further input', () => {
     const after = telling()
     steer(after)
     after.result({ stop_reason: 'refusal' })
-    after.tells(state)
+    after.reports(state)
     expect(after.of('turn-end')).toMatchObject([{ outcome: 'completed', stop: 'refusal' }])
     const before = telling()
     steer(before)
-    before.tells(state)
+    before.reports(state)
     expect(before.of('turn-end')).toEqual([])
     before.result()
     expect(before.of('turn-end')).toHaveLength(1)
@@ -113,9 +113,9 @@ describe('further input', () => {
     const [first] = uuids(agent.sentNow())
     steer(agent)
     agent.result()
-    agent.tells('cancelled', first)
+    agent.reports('cancelled', first)
     expect(ends(agent)).toEqual([])
-    agent.tells('started')
+    agent.reports('started')
     agent.result()
     expect(ends(agent)).toEqual([['t1', 'completed']])
   })
@@ -142,7 +142,7 @@ describe('further input', () => {
       ['cancel_async_message', waiting],
       ['interrupt', undefined],
     ])
-    agent.tells('cancelled')
+    agent.reports('cancelled')
     agent.result({ terminal_reason: 'aborted_tools', is_error: true })
     expect(ends(agent)).toEqual([['t1', 'cancelled']])
     expect(agent.sentNow()).toEqual([])
@@ -165,7 +165,7 @@ describe('further input', () => {
     const agent = telling()
     steer(agent)
     agent.result()
-    agent.tells('started')
+    agent.reports('started')
     cancel(agent)
     expect(ends(agent)).toEqual([])
     agent.result({ terminal_reason: 'aborted_streaming', is_error: true })
@@ -233,7 +233,7 @@ describe('a turn that the agent began itself, while it got a prompt', () => {
     agent.result({ result: 'The build is green.' })
     expect(ends(agent)).toEqual([['t1', 'completed']])
     expect(unasked(agent)).toEqual(['The build is green.'])
-    agent.tells('started')
+    agent.reports('started')
     agent.init()
     agent.result({ result: 'The answer.' })
     expect(ends(agent)).toEqual([
@@ -246,7 +246,7 @@ describe('a turn that the agent began itself, while it got a prompt', () => {
   test('may take the prompt up: the rest is its answer', () => {
     const agent = ahead()
     say(agent, 'The build is green.')
-    agent.tells('started')
+    agent.reports('started')
     expect(unasked(agent)).toEqual(['The build is green.'])
     agent.result({ result: 'And the answer.' })
     expect(ends(agent).at(-1)).toEqual(['t2', 'completed'])
@@ -262,7 +262,7 @@ describe('a turn that the agent began itself, while it got a prompt', () => {
     cancel(agent)
     expect(requests(agent.sentNow())).toEqual([['cancel_async_message', prompt]])
     agent.answer('cancel_async_message', { cancelled: true })
-    agent.tells('cancelled', prompt)
+    agent.reports('cancelled', prompt)
     say(agent, 'The build is green.')
     agent.result()
     expect(ends(agent).at(-1)).toEqual(['t2', 'cancelled'])
@@ -271,7 +271,7 @@ describe('a turn that the agent began itself, while it got a prompt', () => {
   })
 
   test.each([
-    ['its fate comes first', (agent: Claude) => agent.tells('cancelled')],
+    ['its fate comes first', (agent: Claude) => agent.reports('cancelled')],
     ['its process ends', (agent: Claude) => agent.link.decodeEnd({ why: 'closed', exitCode: 1 })],
   ])('is not interrupted when a withdrawn prompt is over: %s', (_how, over) => {
     const agent = ahead()
@@ -292,7 +292,7 @@ describe('a turn that the agent began itself, while it got a prompt', () => {
     agent.sentNow()
     reply(agent)
     expect(requests(agent.sentNow())).toEqual([['interrupt', undefined]])
-    agent.tells('started')
+    agent.reports('started')
     agent.result({ terminal_reason: 'aborted_streaming' })
     expect(ends(agent).at(-1)).toEqual(['t2', 'cancelled'])
   })
@@ -303,7 +303,7 @@ describe('a prompt', () => {
     'that is %s but was never begun fails its turn',
     (state) => {
       const agent = ahead()
-      agent.tells(state)
+      agent.reports(state)
       expect(agent.of('turn-end').at(-1)).toMatchObject({
         turn: 't2',
         outcome: 'failed',
@@ -314,14 +314,14 @@ describe('a prompt', () => {
 
   test('is that of its turn whatever is said of other messages', () => {
     const agent = telling()
-    agent.tells('cancelled', 'another')
-    agent.tells('paused')
+    agent.reports('cancelled', 'another')
+    agent.reports('paused')
     agent.line({ type: 'command_lifecycle', command_uuid: 7, state: 'cancelled' })
     agent.line({ type: 'command_lifecycle' })
     agent.result({ result: 'Done.' })
     expect(ends(agent)).toEqual([['t1', 'completed']])
     expect(agent.losses).toEqual([])
-    agent.tells('completed')
+    agent.reports('completed')
     expect(agent.of('foreign')).toEqual([])
   })
 })
